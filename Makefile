@@ -1,0 +1,97 @@
+# `make help` lists the targets. Everything lives in .venv/ and build/; nothing else is touched.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+EXTRAS ?= dev,play,sb3
+CMAKE := $(BIN)/cmake
+CTEST := $(BIN)/ctest
+GENERATOR := -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja)
+NATIVE_SOURCES := $(shell find native cmake -name '*.cpp' -o -name '*.hpp' -o -name '*.h' \
+	-o -name '*.cmake' -o -name CMakeLists.txt) CMakeLists.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help setup native demo test test-native test-python lint format sanitize fuzz bench docs clean
+
+help:  ## List the targets
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
+
+# Tools first and pinned, so that the build below needs no isolated environment and its kept
+# build folder never points to a deleted one.
+$(VENV)/.tools: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade -c constraints.txt pip
+	$(BIN)/python -m pip install --quiet -c constraints.txt scikit-build-core nanobind cmake ninja
+	touch $@
+
+$(VENV)/.installed: $(VENV)/.tools $(NATIVE_SOURCES)
+	$(BIN)/python -m pip install --quiet -c constraints.txt --no-build-isolation -e '.[$(EXTRAS)]'
+	touch $@
+
+setup: $(VENV)/.installed  ## Create .venv, build and install the package, install the ROM
+	@$(BIN)/warpzone rom status --path >/dev/null 2>&1 \
+		&& $(BIN)/warpzone rom status --path --game lost-levels >/dev/null 2>&1 \
+		|| $(BIN)/warpzone rom install --accept
+
+native: $(VENV)/.tools  ## Rebuild only the C++ module into .venv (the quickest way after a C++ change)
+	@build=build/editable-$$($(BIN)/python -c 'import sys; print(sys.implementation.cache_tag)'); \
+	prefix=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))'); \
+	if [ ! -f $$build/build.ninja ]; then echo "run \`make setup\` first" >&2; exit 1; fi; \
+	$(CMAKE) --build $$build && $(CMAKE) --install $$build --prefix $$prefix >/dev/null
+	@touch $(VENV)/.installed
+
+demo: setup  ## Render a scripted run of level 1-1 to demo.mp4
+	$(BIN)/warpzone render --level 1-1 --policy scripted -o demo.mp4
+
+test: setup test-native test-python  ## Native and Python tests, without slow and reference ones
+
+test-native: $(VENV)/.tools
+	$(CMAKE) -S . -B build/tests $(GENERATOR) -DCMAKE_BUILD_TYPE=Release \
+		-DWARPZONE_BINDINGS=OFF -DWARPZONE_NATIVE_TESTS=ON
+	$(CMAKE) --build build/tests
+	$(CTEST) --test-dir build/tests --no-tests=error --output-on-failure
+
+test-python: setup
+	$(BIN)/python -m pytest -m 'not slow and not reference'
+
+lint: $(VENV)/.installed  ## ruff, mypy and clang-format, changing nothing
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy --strict src
+	find native -name '*.cpp' -o -name '*.hpp' | xargs $(BIN)/clang-format --dry-run --Werror
+
+format: $(VENV)/.installed  ## Apply ruff and clang-format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	find native -name '*.cpp' -o -name '*.hpp' | xargs $(BIN)/clang-format -i
+
+sanitize: $(VENV)/.tools  ## Native tests under AddressSanitizer and UBSan
+	$(CMAKE) -S . -B build/sanitize $(GENERATOR) -DCMAKE_BUILD_TYPE=Release \
+		-DWARPZONE_BINDINGS=OFF -DWARPZONE_NATIVE_TESTS=ON -DWARPZONE_SANITIZE=ON
+	$(CMAKE) --build build/sanitize
+	$(CTEST) --test-dir build/sanitize --no-tests=error --output-on-failure
+
+# A package folder of its own with the sanitized module; -S keeps the editable install's import
+# hook, which would come first, out of the way.
+FUZZ_ARGUMENTS ?=
+fuzz: setup  ## Fuzz ROMs, states and actions through a sanitized module
+	$(CMAKE) -S . -B build/fuzz $(GENERATOR) -DCMAKE_BUILD_TYPE=Release -DWARPZONE_SANITIZE=ON \
+		-DPython_EXECUTABLE=$(abspath $(BIN)/python)
+	$(CMAKE) --build build/fuzz
+	rm -rf build/fuzz/package && mkdir -p build/fuzz/package
+	cp -R src/warpzone build/fuzz/package/
+	$(CMAKE) --install build/fuzz --prefix build/fuzz/package
+	LD_PRELOAD="$$($${CXX:-c++} -print-file-name=libasan.so) $$($${CXX:-c++} -print-file-name=libubsan.so)" \
+	PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=0 \
+	PYTHONPATH="build/fuzz/package:$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')" \
+		$(BIN)/python -S tests/fuzz/run_fuzz.py $(FUZZ_ARGUMENTS)
+
+bench: setup  ## Environment throughput
+	$(BIN)/warpzone bench env
+
+docs: setup  ## Check that every link in the documentation points to something
+	$(BIN)/python docs/check_links.py
+
+clean:  ## Remove build products and the virtual environment
+	rm -rf build dist $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis src/warpzone/_native.pyi
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,100 @@
+"""Installs each peer into a virtual environment of its own, once.
+
+Peers pin old or conflicting dependencies (nes-py needs NumPy 1 and `gym`), so none of them may
+share an environment with this project or with each other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import venv
+from dataclasses import dataclass
+from pathlib import Path
+
+DEFAULT_FOLDER = Path.home() / ".cache" / "warpzone" / "peers"
+RETRO_GAME = "WarpzoneSmb-Nes-v0"
+_STAMP = "installed.txt"
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A peer and the exact packages that make it up."""
+
+    name: str
+    requirements: tuple[str, ...]
+    build_requirements: tuple[str, ...] = ()
+
+
+STABLE_RETRO = Peer(
+    "stable-retro", ("stable-retro==1.0.1", "numpy>=2,<3", "opencv-python-headless")
+)
+# nes-py builds from source and imports pkg_resources-era setuptools; gym 0.26 needs NumPy 1.
+NES_PY = Peer(
+    "nes-py",
+    ("nes-py==8.2.1", "gym-super-mario-bros==7.4.0", "gym==0.26.2", "numpy<2"),
+    build_requirements=("numpy<2", "wheel", "setuptools<70"),
+)
+
+
+def install(peer: Peer, folder: Path) -> Path:
+    """Creates the peer's environment unless it is already complete.
+
+    Args:
+        peer: What to install.
+        folder: The folder that holds one environment per peer.
+
+    Returns:
+        The environment's Python interpreter.
+
+    Raises:
+        RuntimeError: pip failed; the message carries the end of its output.
+    """
+    home = folder / peer.name
+    python = home / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    stamp = home / _STAMP
+    wanted = "\n".join((sys.version, *peer.build_requirements, *peer.requirements))
+    if stamp.exists() and stamp.read_text() == wanted:
+        return python
+    print(f"[bench] installing {peer.name} into {home}", file=sys.stderr)
+    venv.create(home, clear=True, with_pip=True)
+    if peer.build_requirements:
+        _pip(python, peer.build_requirements)
+    _pip(python, peer.requirements)
+    stamp.write_text(wanted)
+    return python
+
+
+def _pip(python: Path, requirements: tuple[str, ...]) -> None:
+    command = [str(python), "-m", "pip", "install", "--quiet", *requirements]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        raise RuntimeError(f"pip install {' '.join(requirements)} failed:\n{result.stderr[-2000:]}")
+
+
+def retro_integration(folder: Path, rom: Path) -> Path:
+    """Writes a stable-retro integration for the ROM.
+
+    stable-retro ships an integration for the American dump only. A custom one without variables
+    or rewards is enough here, since RAM is read directly.
+
+    Args:
+        folder: The folder that holds the peers.
+        rom: The game image to run.
+
+    Returns:
+        The path to hand to `Integrations.add_custom_path`; the game is `RETRO_GAME`.
+    """
+    integrations = folder / "retro-integrations"
+    game = integrations / RETRO_GAME
+    game.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(rom, game / "rom.nes")
+    digest = hashlib.sha1(rom.read_bytes(), usedforsecurity=False).hexdigest()
+    (game / "rom.sha").write_text(digest + "\n")
+    (game / "data.json").write_text('{"info": {}}\n')
+    (game / "scenario.json").write_text("{}\n")
+    (game / "metadata.json").write_text("{}\n")
+    return integrations

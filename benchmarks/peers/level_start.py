@@ -1,0 +1,131 @@
+"""How a level is reached from power-on, in terms every emulator can offer.
+
+Both sides of the comparison run this same procedure: ours in the current interpreter, the
+reference inside its own virtual environment. So this file imports nothing but the standard
+library.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+START = 0x08
+
+WORLD, LEVEL, AREA, AREA_POINTER = 0x75F, 0x75C, 0x760, 0x750
+MODE, TASK, PLAYER_STATE, PRE_LEVEL_TIMER = 0x770, 0x772, 0x0E, 0x7A0
+MODE_TITLE, MODE_GAME, TASK_PLAYING, IN_CONTROL = 0, 1, 3, 8
+
+TITLE_FRAMES = 40
+START_LIMIT_FRAMES = 2000
+
+# (area number, area pointer it loads), by world, then level. 1-2 and 4-2 begin on an entry strip;
+# control begins in the cave below it.
+_AREAS: dict[int, tuple[tuple[int, int], ...]] = {
+    1: ((0, 0x25), (1, 0x29), (3, 0x26), (4, 0x60)),
+    2: ((0, 0x28), (2, 0x01), (3, 0x27), (4, 0x62)),
+    3: ((0, 0x24), (1, 0x35), (2, 0x20), (3, 0x63)),
+    4: ((0, 0x22), (1, 0x29), (3, 0x2C), (4, 0x61)),
+    5: ((0, 0x2A), (1, 0x31), (2, 0x26), (3, 0x62)),
+    6: ((0, 0x2E), (1, 0x23), (2, 0x2D), (3, 0x60)),
+    7: ((0, 0x33), (2, 0x01), (3, 0x27), (4, 0x64)),
+    8: ((0, 0x30), (1, 0x32), (2, 0x21), (3, 0x65)),
+}
+
+
+class Machine(Protocol):
+    """The least an emulator must offer to be started and compared."""
+
+    def step(self, buttons: int) -> None:
+        """Runs one frame; buttons are A, B, Select, Start, Up, Down, Left, Right from bit 0."""
+
+    def read(self, address: int) -> int:
+        """Returns one byte of CPU RAM."""
+
+    def write(self, address: int, value: int) -> None:
+        """Sets one byte of CPU RAM."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """One of the 32 levels."""
+
+    world: int
+    level: int
+
+    @classmethod
+    def parse(cls, name: str) -> Level:
+        """Reads a name such as "8-4"."""
+        world, level = (int(part) for part in name.split("-"))
+        if not (1 <= world <= 8 and 1 <= level <= 4):
+            raise ValueError(f"no such level: {name!r}; levels are 1-1 to 8-4")
+        return cls(world, level)
+
+    @property
+    def area(self) -> int:
+        """The area number to write before START."""
+        return _AREAS[self.world][self.level - 1][0]
+
+    @property
+    def pointer(self) -> int:
+        """The area pointer that the game looks up when START is pressed."""
+        return _AREAS[self.world][self.level - 1][1]
+
+    def __str__(self) -> str:
+        return f"{self.world}-{self.level}"
+
+
+ALL_LEVELS = tuple(Level(world, level) for world in range(1, 9) for level in range(1, 5))
+
+
+def in_control(machine: Machine) -> bool:
+    """Says whether a game runs and Mario obeys the buttons."""
+    return (
+        machine.read(MODE) == MODE_GAME
+        and machine.read(TASK) == TASK_PLAYING
+        and machine.read(PLAYER_STATE) == IN_CONTROL
+    )
+
+
+def start_level(machine: Machine, level: Level) -> int:
+    """Goes from power-on to the first frame of control.
+
+    Args:
+        machine: An emulator just switched on.
+        level: The level to enter.
+
+    Returns:
+        The number of frames it took.
+
+    Raises:
+        RuntimeError: Control did not come in time, or in another area.
+    """
+    for _ in range(TITLE_FRAMES):
+        machine.step(0)
+    for frame in range(START_LIMIT_FRAMES):
+        if machine.read(MODE) == MODE_TITLE:
+            _choose(machine, level)
+            machine.step(START if frame % 2 == 0 else 0)
+            if machine.read(MODE) == MODE_GAME:
+                _check_area(machine, level)
+        else:
+            machine.write(PRE_LEVEL_TIMER, 0)
+            machine.step(0)
+            if in_control(machine):
+                return TITLE_FRAMES + frame + 1
+    raise RuntimeError(f"level {level}: no control after {START_LIMIT_FRAMES} frames")
+
+
+def _choose(machine: Machine, level: Level) -> None:
+    machine.write(WORLD, level.world - 1)
+    machine.write(LEVEL, level.level - 1)
+    machine.write(AREA, level.area)
+
+
+def _check_area(machine: Machine, level: Level) -> None:
+    # Only now: once the level runs, the pointer already names the next pipe's target.
+    pointer = machine.read(AREA_POINTER)
+    if pointer != level.pointer:
+        raise RuntimeError(
+            f"level {level}: area pointer {pointer:02X}, expected {level.pointer:02X}"
+        )

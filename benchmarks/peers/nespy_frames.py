@@ -1,0 +1,45 @@
+"""Raw frames with nes-py through gym-super-mario-bros, inside the peer's environment.
+
+nes-py draws every frame; it cannot be told not to.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+warnings.simplefilter("ignore")  # gym warns about itself on import
+
+import numpy as np  # noqa: E402
+
+if not hasattr(np, "bool8"):
+    np.bool8 = np.bool_  # gym 0.26 still asks for the old name
+
+from gym_super_mario_bros.smb_env import SuperMarioBrosEnv  # noqa: E402
+
+from peers.play import SIMPLE_ACTIONS, held_actions  # noqa: E402
+from peers.serve import serve  # noqa: E402
+
+SKIP = 4
+
+
+class NesPyPlayer:
+    """Plays 1-1 over and over."""
+
+    def __init__(self) -> None:
+        """Boots the game."""
+        self._env = SuperMarioBrosEnv(rom_mode="vanilla", target=(1, 1))
+        self._actions = held_actions(seed=0)
+        self._env.reset()
+
+    def run(self, frames: int) -> None:
+        """Plays on."""
+        for _ in range(0, frames, SKIP):
+            buttons = SIMPLE_ACTIONS[next(self._actions)]
+            for _ in range(SKIP):
+                _, _, done, _ = self._env.step(buttons)
+                if done:
+                    self._env.reset()
+
+
+if __name__ == "__main__":
+    serve(NesPyPlayer().run, batch=200)

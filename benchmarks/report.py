@@ -1,0 +1,70 @@
+"""Benchmark rows, and how they are shown."""
+
+from __future__ import annotations
+
+import os
+import platform
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table."""
+
+    what: str
+    ours: str
+    other: str
+    result: float
+    unit: str  # "x" or "%"
+    bar: float
+    lower_is_better: bool = False
+
+    @property
+    def met(self) -> bool:
+        """Whether the bar is reached."""
+        return self.result < self.bar if self.lower_is_better else self.result >= self.bar
+
+    def cells(self) -> tuple[str, ...]:
+        """The row as text."""
+        sign = "<" if self.lower_is_better else "≥"
+        result = f"{self.result:.1f} {self.unit}" if self.unit == "%" else f"{self.result:.2f}x"
+        bar = f"{sign} {self.bar:g}{' %' if self.unit == '%' else 'x'}"
+        return self.what, self.ours, self.other, result, bar, "yes" if self.met else "no"
+
+
+HEADINGS = ("what", "ours", "other", "result", "bar", "met")
+
+
+def markdown(rows: list[Row]) -> str:
+    """Returns the rows as a Markdown table."""
+    lines = [HEADINGS, tuple("---" for _ in HEADINGS), *(row.cells() for row in rows)]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+
+
+def as_json(rows: list[Row]) -> dict[str, Any]:
+    """Returns the rows and the machine as data."""
+    return {"machine": machine(), "rows": [asdict(row) | {"met": row.met} for row in rows]}
+
+
+def machine() -> dict[str, str]:
+    """Returns what the figures depend on."""
+    return {
+        "cpu": _cpu_model(),
+        "cores": str(os.cpu_count()),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "system": platform.platform(),
+    }
+
+
+def _cpu_model() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor() or "unknown"

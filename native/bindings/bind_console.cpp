@@ -1,0 +1,138 @@
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+
+#include <cstring>
+#include <string>
+
+#include "bindings/bindings.hpp"
+#include "nes/console.hpp"
+#include "nes/palette.hpp"
+
+namespace warpzone::bindings {
+namespace nb = nanobind;
+using namespace nb::literals;
+using nes::Console;
+
+namespace {
+
+using ByteVector = nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>>;
+using ReadOnlyBytes = nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>>;
+using Picture = nb::ndarray<nb::numpy, std::uint8_t, nb::shape<240, 256, 3>>;
+
+std::span<const std::uint8_t> span_of(const nb::bytes& bytes) {
+  return {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()};
+}
+
+/// The registers of a console, readable and settable.
+struct Registers {
+  nes::CpuRegisters& of;
+};
+
+template <auto Member>
+auto get(const Registers& registers) {
+  return registers.of.*Member;
+}
+
+template <auto Member, typename Value>
+void set(Registers& registers, Value value) {
+  registers.of.*Member = value;
+}
+
+ReadOnlyBytes copy_of(const std::uint8_t* data, std::size_t size) {
+  auto* copy = new std::uint8_t[size];
+  std::memcpy(copy, data, size);
+  nb::capsule owner(copy, [](void* p) noexcept { delete[] static_cast<std::uint8_t*>(p); });
+  return ReadOnlyBytes(copy, {size}, owner);
+}
+
+Picture rgb_screen(const Console& console) {
+  constexpr std::size_t kPixels = nes::kScreenWidth * nes::kScreenHeight;
+  auto* pixels = new nes::Rgb[kPixels];
+  nb::capsule owner(pixels, [](void* p) noexcept { delete[] static_cast<nes::Rgb*>(p); });
+  for (int row = 0; row < nes::kScreenHeight; ++row) {
+    const auto& colours = nes::palette()[console.row_emphasis()[row]];
+    const std::uint8_t* from = console.screen() + row * nes::kScreenWidth;
+    nes::Rgb* to = pixels + row * nes::kScreenWidth;
+    for (int x = 0; x < nes::kScreenWidth; ++x) to[x] = colours[from[x]];
+  }
+  return Picture(pixels, {240, 256, 3}, owner);
+}
+
+}  // namespace
+
+void bind_console(nb::module_& module) {
+  nb::class_<Registers>(module, "Registers", "Processor registers of a console, settable.")
+      .def_prop_rw("pc", &get<&nes::CpuRegisters::pc>, &set<&nes::CpuRegisters::pc, std::uint16_t>)
+      .def_prop_rw("a", &get<&nes::CpuRegisters::a>, &set<&nes::CpuRegisters::a, std::uint8_t>)
+      .def_prop_rw("x", &get<&nes::CpuRegisters::x>, &set<&nes::CpuRegisters::x, std::uint8_t>)
+      .def_prop_rw("y", &get<&nes::CpuRegisters::y>, &set<&nes::CpuRegisters::y, std::uint8_t>)
+      .def_prop_rw("sp", &get<&nes::CpuRegisters::sp>, &set<&nes::CpuRegisters::sp, std::uint8_t>)
+      .def_prop_rw("p", &get<&nes::CpuRegisters::p>, [](Registers& registers, std::uint8_t value) {
+        // The break bit exists only on the stack, the unused one is always set.
+        registers.of.p = (value & ~nes::flag::kBreak) | nes::flag::kUnused;
+      });
+
+  nb::class_<Console>(module, "Console",
+                      "One NES with a cartridge of board (mapper) 0, switched on.")
+      .def(
+          "__init__",
+          [](Console* self, const nb::bytes& image, bool exact) {
+            new (self) Console(nes::Cartridge::parse(span_of(image)), exact);
+          },
+          "image"_a, "exact"_a = false)
+      .def("power_on", &Console::power_on, "Switches off and on: memory is cleared.")
+      .def("reset", &Console::reset, "Presses the reset button: memory is kept.")
+      .def(
+          "run_frame",
+          [](Console& self, std::uint8_t buttons, bool render, std::uint8_t buttons2) {
+            self.run_frame(buttons, render, buttons2);
+          },
+          "buttons"_a = 0, "render"_a = true, "buttons2"_a = 0,
+          nb::call_guard<nb::gil_scoped_release>(),
+          "Runs to the end of the next picture with the given buttons held (bits A, B, Select, "
+          "Start, Up, Down, Left, Right from bit 0).")
+      .def(
+          "run_frames",
+          [](Console& self, int count, std::uint8_t buttons, bool render) {
+            for (int i = 0; i < count; ++i) self.run_frame(buttons, render);
+          },
+          "count"_a, "buttons"_a = 0, "render"_a = false,
+          nb::call_guard<nb::gil_scoped_release>(), "Runs several frames with the same buttons.")
+      .def("step_instruction", &Console::step_instruction,
+           "Executes one instruction or interrupt entry.")
+      .def_prop_ro(
+          "ram",
+          [](Console& self) { return ByteVector(self.ram(), {2048}, nb::find(self)); }, "The 2 KiB of RAM; a live view, writing it is a poke.")
+      .def_prop_ro("screen", &rgb_screen, "The last drawn picture, 240 x 256 x 3.")
+      .def_prop_ro(
+          "colours",
+          [](const Console& self) {
+            return copy_of(self.screen(), nes::kScreenWidth * nes::kScreenHeight);
+          },
+          "The last drawn picture as colour numbers (0-63), row by row.")
+      .def("nametable",
+           [](const Console& self) { return copy_of(self.state().ppu.vram, 2048); },
+           "A copy of the 2 KiB of picture memory that hold the nametables.")
+      .def("oam", [](const Console& self) { return copy_of(self.state().ppu.oam, 256); },
+           "A copy of the sprite memory.")
+      .def("palette_ram", [](const Console& self) { return copy_of(self.state().ppu.palette, 32); },
+           "A copy of the palette memory.")
+      .def("peek", &Console::peek, "address"_a, "Reads without side effects.")
+      .def("poke", &Console::poke, "address"_a, "value"_a, "Writes RAM or cartridge RAM.")
+      .def("save",
+           [](const Console& self) {
+             const auto blob = self.save();
+             return nb::bytes(reinterpret_cast<const char*>(blob.data()), blob.size());
+           },
+           "The whole machine as bytes.")
+      .def("load", [](Console& self, const nb::bytes& state) { self.load(span_of(state)); },
+           "state"_a, "Restores exactly, or raises StateError and changes nothing.")
+      .def_prop_ro("frame_count", &Console::frame_count)
+      .def_prop_ro("cycle_count", &Console::cycle_count)
+      .def_prop_ro("exact", &Console::exact)
+      .def_prop_ro(
+          "cpu", [](Console& self) { return Registers{self.cpu()}; }, nb::keep_alive<0, 1>(),
+          "The processor's registers.");
+}
+
+}  // namespace warpzone::bindings

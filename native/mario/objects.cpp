@@ -1,0 +1,125 @@
+#include "mario/objects.hpp"
+
+namespace warpzone::mario {
+namespace {
+
+constexpr std::uint8_t kBowser = 0x2D;
+constexpr std::uint8_t kDefeated = 0x20;  // Bit of the state: falls off the screen, harmless.
+constexpr std::uint8_t kHammerState = 0x80;
+constexpr std::uint8_t kCastle = 3;
+
+std::int32_t as_signed(std::uint8_t value) { return static_cast<std::int8_t>(value); }
+
+std::int32_t object_width(const std::uint8_t* ram, std::uint8_t type) {
+  if (type == kBowser) {
+    return 32;
+  }
+  if (object_kind(type) != ObjectKind::kPlatform || type == 0x32) {
+    return 16;
+  }
+  if (type >= 0x2B) {
+    return 24;
+  }
+  // Lifts lose a third of their length in castles and in the harder half of the game.
+  return ram[ram::kAreaType] == kCastle || ram[ram::kHarderHalf] != 0 ? 32 : 48;
+}
+
+Object read_slot(const std::uint8_t* ram, int slot) {
+  Object object;
+  object.type = ram[ram::kEnemyType + slot];
+  const bool alive = ram[ram::kEnemyActive + slot] != 0 &&
+                     (ram[ram::kEnemyState + slot] & kDefeated) == 0;
+  object.kind = alive ? object_kind(object.type) : ObjectKind::kNone;
+  object.x = as_signed(ram[ram::kEnemyXPage + slot]) * 256 + ram[ram::kEnemyX + slot];
+  object.y = (ram[ram::kEnemyYPage + slot] - 1) * 256 + ram[ram::kEnemyY + slot];
+  object.width = object_width(ram, object.type);
+  if (is_fire_bar(object.type)) {
+    object.angle = ram[ram::kEnemyYSpeed + slot] & 0x1F;
+  } else {
+    object.x_speed = as_signed(ram[ram::kEnemyXSpeed + slot]);
+  }
+  return object;
+}
+
+Object read_hammer(const std::uint8_t* ram, int slot) {
+  Object object;
+  object.type = kHammerType;
+  object.kind = (ram[ram::kMiscState + slot] & kHammerState) != 0 ? ObjectKind::kHarmful
+                                                                  : ObjectKind::kNone;
+  object.x = as_signed(ram[ram::kMiscXPage + slot]) * 256 + ram[ram::kMiscX + slot];
+  object.y = (ram[ram::kMiscYPage + slot] - 1) * 256 + ram[ram::kMiscY + slot];
+  object.x_speed = as_signed(ram[ram::kMiscXSpeed + slot]);
+  return object;
+}
+
+}  // namespace
+
+ObjectKind object_kind(std::uint8_t type) {
+  switch (type) {
+    case 0x00:  // Koopas, Buzzy Beetle, Hammer Brother, Goomba, Bullet Bill, flying Koopas, Lakitu
+    case 0x01:
+    case 0x02:
+    case 0x03:
+    case 0x05:
+    case 0x06:
+    case 0x08:
+    case 0x09:
+    case 0x0E:
+    case 0x0F:
+    case 0x10:
+    case 0x11:
+    case 0x14:  // flying Cheep Cheep
+    case 0x33:  // Bullet Bill from a cannon
+      return ObjectKind::kStompable;
+    case 0x04:  // piranha plant upside down (The Lost Levels)
+    case 0x07:  // Blooper and Cheep Cheeps, met under water
+    case 0x0A:
+    case 0x0B:
+    case 0x0C:  // Podoboo
+    case 0x0D:  // piranha plant
+    case 0x12:  // Spiny
+    case 0x15:  // Bowser's flame
+    case 0x1B:  // fire bars
+    case 0x1C:
+    case 0x1D:
+    case 0x1E:
+    case 0x1F:
+    case kBowser:
+    case kHammerType:
+      return ObjectKind::kHarmful;
+    case 0x24:  // lifts of every kind
+    case 0x25:
+    case 0x26:
+    case 0x27:
+    case 0x28:
+    case 0x29:
+    case 0x2A:
+    case 0x2B:
+    case 0x2C:
+    case 0x32:  // spring
+      return ObjectKind::kPlatform;
+    case 0x2E:  // power-up
+    case 0x2F:  // vine
+      return ObjectKind::kItem;
+    default:
+      return ObjectKind::kNone;
+  }
+}
+
+Objects find_objects(const std::uint8_t* ram) {
+  Objects found;
+  const auto add = [&found](const Object& object) {
+    if (object.kind != ObjectKind::kNone) {
+      found.items[static_cast<std::size_t>(found.count++)] = object;
+    }
+  };
+  for (int slot = 0; slot < ram::kEnemySlots; ++slot) {
+    add(read_slot(ram, slot));
+  }
+  for (int slot = 0; slot < ram::kMiscSlots; ++slot) {
+    add(read_hammer(ram, slot));
+  }
+  return found;
+}
+
+}  // namespace warpzone::mario

@@ -1,0 +1,70 @@
+/// The wiring: which address reaches which part, and how a processor cycle moves all the others.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "nes/apu.hpp"
+#include "nes/cartridge.hpp"
+#include "nes/ppu.hpp"
+#include "nes/state.hpp"
+
+namespace warpzone::nes {
+
+/// Within a processor cycle, the dot before which a register access takes effect.
+inline constexpr int kAccessDot = 2;
+/// A processor cycle is three dots long.
+inline constexpr int kDotsPerCycle = 3;
+
+class Machine {
+ public:
+  Machine(std::shared_ptr<const Cartridge> cartridge, bool exact);
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  void power_on();
+  void reset();
+  void run_frame(bool render);
+  /// One instruction or interrupt entry, cycle by cycle (cpu.cpp).
+  void step();
+
+  void copy_state_to(MachineState& out) const;
+  void copy_state_from(const MachineState& from);
+
+  MachineState state{};
+  const std::shared_ptr<const Cartridge> cartridge;
+  const bool exact;
+  std::vector<std::uint8_t> screen, row_emphasis;
+
+ private:
+  friend class Cpu;
+
+  /// One processor cycle each.
+  std::uint8_t read(std::uint16_t address);
+  void write(std::uint16_t address, std::uint8_t value);
+  void end_cycle();
+  void sample_interrupts();
+  void yield_to_sample_playback();
+
+  /// The bus itself, at a cycle and without moving time.
+  std::uint8_t bus_read(std::uint16_t address, std::uint64_t cycle);
+  void bus_write(std::uint16_t address, std::uint8_t value, std::uint64_t cycle);
+  std::uint8_t read_controller(int port);
+  void sprite_dma(std::uint8_t page);
+
+  bool can_run_ahead() const;
+  /// The first cycle at which something besides the program may act.
+  std::uint64_t run_ahead_limit() const;
+  /// Runs decoded program code until `limit` or an instruction that needs the literal path
+  /// (interpreter.cpp). Returns false in the latter case.
+  bool run_program(std::uint64_t limit);
+
+  Ppu ppu_;
+  Apu apu_;
+  /// Sprite DMA asked for by the instruction in hand; it runs once that instruction has polled for
+  /// interrupts, so it is never pending between steps.
+  int dma_page_ = -1;
+};
+
+}  // namespace warpzone::nes

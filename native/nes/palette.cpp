@@ -1,0 +1,83 @@
+#include "nes/palette.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace warpzone::nes {
+namespace {
+
+constexpr int kPhases = 12;  ///< The unit's clock divides a colour cycle into twelve.
+
+// Voltages of the low and high half of a colour's wave, by brightness (colour number >> 4), and the
+// two levels that count as black and white.
+constexpr double kLow[4] = {0.228, 0.312, 0.552, 0.880};
+constexpr double kHigh[4] = {0.616, 0.840, 1.100, 1.100};
+constexpr double kBlack = 0.312, kWhite = 1.100;
+constexpr double kDimming = 0.746;  ///< What an emphasis bit leaves of the colours it dims.
+constexpr double kGamma = 1.1;      ///< Television against computer screen.
+
+bool in_phase(int hue, int phase) { return (hue + phase + 8) % kPhases < 6; }
+
+double signal(int colour, int emphasis, int phase) {
+  const int hue = colour & 0x0F;
+  const int level = hue < 0x0E ? colour >> 4 : 1;  // Columns E and F are black.
+  double low = kLow[level], high = kHigh[level];
+  if (hue == 0) low = high;
+  if (hue > 12) high = low;
+  const double voltage = in_phase(hue, phase) ? high : low;
+  const bool dimmed = ((emphasis & 1) != 0 && in_phase(0, phase)) ||
+                      ((emphasis & 2) != 0 && in_phase(4, phase)) ||
+                      ((emphasis & 4) != 0 && in_phase(8, phase));
+  return (voltage * (dimmed && hue < 0x0E ? kDimming : 1.0) - kBlack) / (kWhite - kBlack);
+}
+
+std::uint8_t channel(double value) {
+  const double bounded = std::clamp(value, 0.0, 1.0);
+  return static_cast<std::uint8_t>(std::lround(255.0 * std::pow(bounded, kGamma)));
+}
+
+Rgb decode(int colour, int emphasis) {
+  double y = 0, i = 0, q = 0;
+  for (int phase = 0; phase < kPhases; ++phase) {
+    const double level = signal(colour, emphasis, phase) / kPhases;
+    const double angle = std::numbers::pi / 6.0 * (phase + 3.5);
+    y += level;
+    i += level * std::cos(angle) * 1.6;
+    q += level * std::sin(angle) * 1.6;
+  }
+  return {channel(y + 0.956 * i + 0.621 * q), channel(y - 0.272 * i - 0.647 * q),
+          channel(y - 1.107 * i + 1.704 * q)};
+}
+
+}  // namespace
+
+const Palette& palette() {
+  static const Palette table = [] {
+    Palette result{};
+    for (int emphasis = 0; emphasis < 8; ++emphasis) {
+      for (int colour = 0; colour < 64; ++colour) {
+        result[emphasis][colour] = decode(colour, emphasis);
+      }
+    }
+    return result;
+  }();
+  return table;
+}
+
+const GreyPalette& grey_palette() {
+  static const GreyPalette table = [] {
+    GreyPalette result{};
+    for (int emphasis = 0; emphasis < 8; ++emphasis) {
+      for (int colour = 0; colour < 64; ++colour) {
+        const Rgb rgb = palette()[emphasis][colour];
+        result[emphasis][colour] = static_cast<std::uint8_t>(
+            std::lround(0.299 * rgb.red + 0.587 * rgb.green + 0.114 * rgb.blue));
+      }
+    }
+    return result;
+  }();
+  return table;
+}
+
+}  // namespace warpzone::nes

@@ -1,0 +1,16 @@
+/// Pattern memory turned into rows that can be drawn eight pixels at a time.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace warpzone::nes {
+
+/// Eight pixels (values 0-3), the leftmost in the lowest byte, from the two bit planes of a row.
+std::uint64_t expand_row(std::uint8_t low, std::uint8_t high);
+
+/// All rows of a pattern memory: row r of tile n stands at index n * 8 + r.
+std::vector<std::uint64_t> expand_patterns(std::span<const std::uint8_t> patterns);
+
+}  // namespace warpzone::nes

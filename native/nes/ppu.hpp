@@ -1,0 +1,129 @@
+/// The picture unit: registers, timing, flags and the picture.
+///
+/// Two ways of moving forward share one state. `step_dot` does literally what happens at one dot
+/// (ppu_dots.cpp). `advance` reaches any later dot at once (ppu_advance.cpp): scroll in closed
+/// form, flags from a forecast, pixels by whole spans (ppu_draw.cpp). A write that meets a line
+/// half drawn, in a way the closed form does not cover, sends the rest of that line to `step_dot`.
+#pragma once
+
+#include <cstdint>
+
+#include "nes/cartridge.hpp"
+#include "nes/scroll.hpp"
+#include "nes/state.hpp"
+
+namespace warpzone::nes {
+
+namespace ppu_status {
+inline constexpr std::uint8_t kOverflow = 0x20, kSpriteZero = 0x40, kVblank = 0x80;
+}
+
+class Ppu {
+ public:
+  /// `screen` has 240 x 256 colour numbers, `emphasis` one byte a row.
+  Ppu(PpuState& state, const Cartridge& cartridge, std::uint8_t* picture_ram, bool exact,
+      std::uint8_t* screen, std::uint8_t* emphasis);
+
+  void power_on();
+  void reset();
+  /// Must follow every change of the state from outside (a restored snapshot).
+  void state_replaced();
+
+  /// Pixels are written only while drawing is on; everything else is the same either way.
+  void set_drawing(bool drawing) { drawing_ = drawing; }
+
+  /// Processes every dot before `clock`.
+  void run_to(std::uint64_t clock);
+
+  /// Register accesses ($2000 + index) at the given clock.
+  std::uint8_t read(int index, std::uint64_t clock);
+  void write(int index, std::uint8_t value, std::uint64_t clock);
+  /// One byte of sprite DMA.
+  void write_oam(std::uint8_t value, std::uint64_t clock);
+  /// All 256 bytes of it; only while the unit does not look at its sprites (vertical blank).
+  void copy_oam(const std::uint8_t* page, std::uint64_t clock);
+
+  /// Level of the interrupt line once every dot before `clock` is done.
+  bool nmi_level(std::uint64_t clock) {
+    if (clock > next_flag_event_) refresh_flags(clock);
+    return (s_.status & s_.control & 0x80) != 0;
+  }
+
+  /// Clock at which the running frame ends (scanline 240, dot 0), if nothing is written until then.
+  std::uint64_t frame_end() const;
+  /// Clock right after the next vertical blank after `now` begins: only then, or by a write, does
+  /// the interrupt line rise.
+  std::uint64_t next_vblank(std::uint64_t now) const;
+  /// No status flag changes at a dot before the returned clock, unless a register is written.
+  std::uint64_t flags_stable_until(std::uint64_t clock);
+  /// Whether all dots up to `clock` lie in the vertical blank.
+  bool in_vblank_until(std::uint64_t clock) const;
+
+ private:
+  friend class PpuInspector;
+
+  bool rendering() const { return (s_.mask & 0x18) != 0; }
+  bool on_render_line() const { return s_.line < 240 || s_.line == kPreRenderLine; }
+  std::uint16_t vram_index(std::uint16_t address) const;
+  std::uint8_t pattern_byte(std::uint16_t address) const;
+  std::uint8_t palette_index(std::uint16_t address) const;
+  std::uint8_t read_vram(std::uint16_t address) const;
+  void write_vram(std::uint16_t address, std::uint8_t value);
+  std::uint8_t colour(int slot) const;
+  void move_address();
+  std::uint8_t read_data();
+  void write_control(std::uint8_t value);
+  void write_mask(std::uint8_t value);
+
+  // ppu_dots.cpp
+  void step_dot();
+  void render_dot();
+  void show_dot();
+  void show_backdrop(int x);
+  void fetch(int phase);
+  void load_sprites(int line);
+  int overflow_dot_of_line(int line) const;
+  void end_of_picture();
+
+  // ppu_advance.cpp
+  void advance(std::uint64_t clock);
+  void advance_span(int to);
+  void refresh_flags(std::uint64_t clock);
+  void schedule_flag_event();
+  void forecast();
+  std::uint64_t forecast_sprite_zero() const;
+  std::uint64_t forecast_overflow() const;
+  std::uint64_t clock_of(int line, int dot) const;
+  bool skips_dot() const;
+  /// Called before a write that the closed form does not cover: fills the shift registers with
+  /// what the literal path would hold, and goes dot by dot for `lines`.
+  void go_live(int lines);
+
+  // ppu_draw.cpp
+  void draw_span(int line, int from_x, int to_x);
+  void draw_background(std::uint8_t* slots) const;
+  void draw_sprites(std::uint8_t* slots) const;
+  void fill_backdrop(int line, int from_x, int to_x);
+
+  PpuState& s_;
+  const Cartridge& cartridge_;
+  std::uint8_t* picture_ram_;
+  const std::uint64_t* rows_;  ///< Expanded patterns: the cartridge's, or own_rows_.
+  std::vector<std::uint64_t> own_rows_;
+  const bool exact_;
+  const bool vertical_;
+  bool drawing_ = true;
+  std::uint8_t* screen_;
+  std::uint8_t* emphasis_;
+
+  // Derived, never saved.
+  bool forecast_valid_ = false;
+  std::uint64_t sprite_zero_at_ = 0, overflow_at_ = 0;
+  std::uint64_t next_flag_event_ = 0;
+  bool sprite_bins_valid_ = false;
+  std::uint8_t bin_size_[240];
+  std::uint8_t bins_[240][8];
+  void fill_sprite_bins();
+};
+
+}  // namespace warpzone::nes

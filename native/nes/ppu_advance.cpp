@@ -1,0 +1,253 @@
+/// The short path: any number of dots at once, as long as nobody writes in between.
+#include <algorithm>
+
+#include "nes/ppu.hpp"
+
+namespace warpzone::nes {
+namespace {
+
+constexpr std::uint64_t kNever = ~std::uint64_t{0};
+constexpr int kVblankSetDot = kDotsPerLine + 1;             ///< After frame_start: line 241, dot 1.
+constexpr int kFlagsClearDot = 21 * kDotsPerLine + 1;       ///< Line 261, dot 1.
+constexpr int kPictureStart = 22 * kDotsPerLine;            ///< Line 0, dot 0, no dot skipped.
+
+}  // namespace
+
+bool Ppu::skips_dot() const {
+  const bool decided = s_.line == kPreRenderLine && s_.dot > kSkipDecisionDot;
+  return decided ? s_.skip_dot != 0 && s_.dot < 340 : s_.odd_frame != 0 && rendering();
+}
+
+std::uint64_t Ppu::clock_of(int line, int dot) const {
+  if (line >= 240) return s_.frame_start + (line - 240) * kDotsPerLine + dot;
+  if (s_.line < 240) {
+    return s_.clock + static_cast<std::int64_t>((line - s_.line) * kDotsPerLine + dot - s_.dot);
+  }
+  return s_.frame_start + kPictureStart - (skips_dot() ? 1 : 0) + line * kDotsPerLine + dot;
+}
+
+std::uint64_t Ppu::frame_end() const { return clock_of(239, 340) + 1; }
+
+void Ppu::schedule_flag_event() {
+  if (exact_) {
+    next_flag_event_ = 0;
+  } else if (s_.flags_clock <= s_.frame_start + kVblankSetDot) {
+    next_flag_event_ = s_.frame_start + kVblankSetDot;
+  } else if (s_.flags_clock <= s_.frame_start + kFlagsClearDot) {
+    next_flag_event_ = s_.frame_start + kFlagsClearDot;
+  } else {
+    next_flag_event_ = frame_end();
+  }
+}
+
+void Ppu::refresh_flags(std::uint64_t clock) {
+  if (clock <= s_.flags_clock) return;
+  const bool live = s_.lines_live != 0 && rendering() && on_render_line();
+  if (exact_ || live || clock > frame_end()) {
+    run_to(clock);
+    schedule_flag_event();
+    return;
+  }
+  const auto crossed = [&](std::uint64_t dot) { return s_.flags_clock <= dot && dot < clock; };
+  if (crossed(s_.frame_start + kVblankSetDot)) {
+    if (s_.suppress_vblank == 0) s_.status |= ppu_status::kVblank;
+    s_.suppress_vblank = 0;
+  }
+  if (crossed(s_.frame_start + kFlagsClearDot)) s_.status &= 0x1F;
+  if (clock >= s_.frame_start + kPictureStart) {
+    forecast();
+    if (crossed(sprite_zero_at_)) s_.status |= ppu_status::kSpriteZero;
+    if (crossed(overflow_at_)) s_.status |= ppu_status::kOverflow;
+  }
+  s_.flags_clock = clock;
+  schedule_flag_event();
+}
+
+std::uint64_t Ppu::flags_stable_until(std::uint64_t clock) {
+  refresh_flags(clock);
+  if (exact_ || s_.lines_live != 0) return clock;
+  if (clock <= s_.frame_start + kVblankSetDot) return s_.frame_start + kVblankSetDot;
+  if (clock <= s_.frame_start + kFlagsClearDot) return s_.frame_start + kFlagsClearDot;
+  forecast();
+  std::uint64_t until = frame_end();
+  if (sprite_zero_at_ >= clock) until = std::min(until, sprite_zero_at_);
+  if (overflow_at_ >= clock) until = std::min(until, overflow_at_);
+  return until;
+}
+
+void Ppu::forecast() {
+  if (forecast_valid_) return;
+  sprite_zero_at_ = forecast_sprite_zero();
+  overflow_at_ = forecast_overflow();
+  forecast_valid_ = true;
+}
+
+std::uint64_t Ppu::forecast_sprite_zero() const {
+  if ((s_.mask & 0x18) != 0x18) return kNever;
+  const int height = (s_.control & 0x20) != 0 ? 16 : 8;
+  const std::uint8_t* entry = s_.oam;
+  const bool visible = s_.line < 240;
+  const int first_line = std::max(entry[0] + 1, visible ? static_cast<int>(s_.line) : 0);
+  const int last_line = std::min(entry[0] + height, 239);
+  const int first_x = (s_.mask & 0x06) == 0x06 ? 0 : 8;
+  const int table = height == 16 ? (entry[1] & 1) << 8 : (s_.control & 0x08) << 5;
+
+  Scroll scroll{s_.v, s_.t, s_.line_v};
+  int line = visible ? s_.line : 0;
+  if (!visible) {
+    const int from = s_.line == kPreRenderLine ? s_.dot : 0;
+    scroll_dots(scroll, from, kDotsPerLine, true);
+  }
+  for (int target = first_line; target <= last_line; ++target) {
+    if (target > line) {
+      if (visible && line == s_.line) {
+        scroll_dots(scroll, s_.dot, kDotsPerLine, false);
+        ++line;
+      }
+      if (target > line) scroll_lines(scroll, target - line);
+      line = target;
+    }
+    int row = target - 1 - entry[0];
+    if ((entry[2] & 0x80) != 0) row = height - 1 - row;
+    const int tile = height == 16 ? (entry[1] & 0xFE) + (row >> 3) : entry[1];
+    std::uint64_t sprite = rows_[(table + tile) * 8 + (row & 7)];
+    if (sprite == 0) continue;
+    if ((entry[2] & 0x40) != 0) sprite = __builtin_bswap64(sprite);
+    const int passed_x = visible && target == s_.line ? s_.dot - 1 : 0;
+    for (int column = 0; column < 8; ++column) {
+      const int x = entry[3] + column;
+      if (((sprite >> (8 * column)) & 3) == 0 || x < first_x || x < passed_x || x >= 255) continue;
+      const int stream = x + s_.fine_x;
+      const std::uint16_t v = step_coarse_x(scroll.line_v, stream >> 3);
+      const int background = s_.vram[vram_index(v & 0x0FFF)];
+      const std::uint64_t pixels =
+          rows_[((s_.control & 0x10) << 4 | background) * 8 + (v >> 12)];
+      if (((pixels >> (8 * (stream & 7))) & 3) != 0) return clock_of(target, x + 1);
+    }
+  }
+  return kNever;
+}
+
+std::uint64_t Ppu::forecast_overflow() const {
+  if (!rendering()) return kNever;
+  const int height = (s_.control & 0x20) != 0 ? 16 : 8;
+  // Sprites that start (and, `height` later, stop) being in range; eight make a line worth a look.
+  std::int8_t change[257] = {};
+  for (int i = 0; i < 64; ++i) {
+    const int y = s_.oam[i * 4];
+    ++change[y];
+    --change[std::min(y + height, 256)];
+  }
+  const bool visible = s_.line < 240;
+  int in_range = 0;
+  for (int line = 0; line < 240; ++line) {
+    in_range += change[line];
+    if (in_range < 8 || (visible && line < s_.line)) continue;
+    const int dot = overflow_dot_of_line(line);
+    if (dot != 0 && !(visible && line == s_.line && dot < s_.dot)) return clock_of(line, dot);
+  }
+  return kNever;
+}
+
+void Ppu::advance(std::uint64_t clock) {
+  clock = std::min(clock, frame_end());
+  refresh_flags(clock);
+  while (s_.clock < clock) {
+    const std::uint64_t left = clock - s_.clock;
+    if (s_.line < 240 && s_.dot == 0 && left >= kDotsPerLine) {
+      const int lines = static_cast<int>(
+          std::min<std::uint64_t>(left / kDotsPerLine, static_cast<std::uint64_t>(240 - s_.line)));
+      const int count = drawing_ ? 1 : lines;
+      if (drawing_) draw_span(s_.line, 0, 256);
+      if (rendering()) {
+        Scroll scroll{s_.v, s_.t, s_.line_v};
+        scroll_lines(scroll, count);
+        s_.v = scroll.v;
+        s_.line_v = scroll.line_v;
+        s_.oam_address = 0;
+      }
+      s_.clock += static_cast<std::uint64_t>(count) * kDotsPerLine;
+      s_.line = static_cast<std::int16_t>(s_.line + count);
+      if (s_.line == 240) end_of_picture();
+    } else if (s_.line >= 240 && s_.line < kPreRenderLine) {
+      const auto to_pre_render =
+          static_cast<std::uint64_t>((kPreRenderLine - s_.line) * kDotsPerLine - s_.dot);
+      const std::uint64_t dots = std::min(left, to_pre_render);
+      s_.clock += dots;
+      const auto position = static_cast<int>(s_.clock - s_.frame_start);
+      s_.line = static_cast<std::int16_t>(240 + position / kDotsPerLine);
+      s_.dot = static_cast<std::int16_t>(position % kDotsPerLine);
+    } else {
+      const int line_end = s_.line == kPreRenderLine && skips_dot() ? 340 : kDotsPerLine;
+      advance_span(static_cast<int>(
+          std::min<std::uint64_t>(s_.dot + left, static_cast<std::uint64_t>(line_end))));
+    }
+  }
+}
+
+void Ppu::advance_span(int to) {
+  const int from = s_.dot;
+  const bool pre_render = s_.line == kPreRenderLine;
+  const int line_end = pre_render && skips_dot() ? 340 : kDotsPerLine;
+  if (drawing_ && !pre_render && from <= 256 && to > 1) {
+    draw_span(s_.line, std::max(from, 1) - 1, std::min(to, 257) - 1);
+  }
+  if (rendering()) {
+    Scroll scroll{s_.v, s_.t, s_.line_v};
+    scroll_dots(scroll, from, to, pre_render);
+    s_.v = scroll.v;
+    s_.line_v = scroll.line_v;
+    if (from <= 320 && to > 257) s_.oam_address = 0;
+  }
+  if (pre_render && from <= kSkipDecisionDot && to > kSkipDecisionDot) s_.skip_dot = skips_dot();
+  s_.clock += static_cast<std::uint64_t>(to - from);
+  s_.dot = static_cast<std::int16_t>(to);
+  if (to == line_end) {
+    s_.dot = 0;
+    s_.line = pre_render ? 0 : static_cast<std::int16_t>(s_.line + 1);
+    if (s_.line == 240) end_of_picture();
+  }
+}
+
+void Ppu::go_live(int lines) {
+  if (exact_ || !on_render_line()) return;
+  const int dot = s_.dot;
+  // Before the prefetch of the pre-render line nothing in the pipeline will ever be shown.
+  if (s_.line == kPreRenderLine && dot <= 321) return;
+  if (rendering() && s_.lines_live == 0) {
+    const bool prefetching = dot >= 322;
+    const int done = prefetching ? std::min(dot - 321, 16) : std::min(std::max(dot - 1, 0), 256);
+    const auto word = [&](int tile, auto plane) {
+      s_.next_tile = s_.next_attribute = 0;
+      const std::uint16_t keep = s_.v;
+      s_.v = step_coarse_x(s_.line_v, tile);
+      for (int phase = 0; phase < 7; ++phase) fetch(phase);
+      s_.v = keep;
+      return plane();
+    };
+    const auto fill = [&](std::uint16_t& target, auto plane) {
+      if (prefetching) {
+        const int first = done >= 8 ? word(0, plane) : 0;
+        const int second = done >= 16 ? word(1, plane) : 0;
+        target = static_cast<std::uint16_t>(done >= 16 ? first << 8 | second : first << (done & 7));
+      } else {
+        const int tile = done / 8;
+        target = static_cast<std::uint16_t>((word(tile, plane) << 8 | word(tile + 1, plane))
+                                            << (done & 7));
+      }
+    };
+    fill(s_.pattern_low, [&] { return int{s_.next_low}; });
+    fill(s_.pattern_high, [&] { return int{s_.next_high}; });
+    fill(s_.attribute_low, [&] { return (s_.next_attribute & 1) != 0 ? 0xFF : 0; });
+    fill(s_.attribute_high, [&] { return (s_.next_attribute & 2) != 0 ? 0xFF : 0; });
+    // The half-fetched tile: phases still to come overwrite what is filled in here too early.
+    for (int phase = 0; phase < 7; ++phase) fetch(phase);
+    const bool visible = s_.line < 240;
+    load_sprites(dot <= 257 ? (visible ? s_.line : 0) : (visible ? s_.line + 1 : 0));
+    s_.overflow_dot = static_cast<std::uint16_t>(
+        visible && dot > 65 ? overflow_dot_of_line(s_.line) : 0);
+  }
+  s_.lines_live = std::max(s_.lines_live, static_cast<std::uint8_t>(lines));
+}
+
+}  // namespace warpzone::nes

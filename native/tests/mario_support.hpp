@@ -1,0 +1,50 @@
+/// What the tests of the game layer share: made-up RAM, and the real game when it is at hand.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <vector>
+
+#include "mario/ram.hpp"
+#include "nes/console.hpp"
+
+namespace warpzone::mario {
+
+using Memory = std::array<std::uint8_t, ram::kSize2KiB>;
+
+/// Small Mario in control, on the ground of 1-1.
+inline Memory playing(int x = 40, int y = 176) {
+  Memory memory{};
+  memory[ram::kMode] = ram::kPlaying;
+  memory[ram::kModeTask] = 3;
+  memory[ram::kPlayerTask] = ram::kTaskControl;
+  memory[ram::kSize] = 1;
+  memory[ram::kLives] = 2;
+  memory[ram::kAreaType] = 1;
+  memory[ram::kAreaData] = 0x90;
+  memory[ram::kAreaData + 1] = 0xA6;
+  memory[ram::kXPage] = static_cast<std::uint8_t>(x >> 8);
+  memory[ram::kX] = static_cast<std::uint8_t>(x);
+  memory[ram::kYPage] = static_cast<std::uint8_t>(1 + (y >> 8));
+  memory[ram::kY] = static_cast<std::uint8_t>(y);
+  return memory;
+}
+
+inline std::shared_ptr<const nes::Cartridge> cartridge_from(const char* variable) {
+  const char* path = std::getenv(variable);
+  if (path == nullptr || *path == '\0') {
+    std::printf("skipped: no ROM (%s is not set)\n", variable);
+    return nullptr;
+  }
+  std::ifstream file(path, std::ios::binary);
+  const std::vector<std::uint8_t> image((std::istreambuf_iterator<char>(file)),
+                                        std::istreambuf_iterator<char>());
+  return nes::Cartridge::parse(image);
+}
+
+}  // namespace warpzone::mario

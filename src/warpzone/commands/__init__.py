@@ -1,0 +1,1 @@
+"""Subcommands of `warpzone`: options as dataclasses, work imported only when it runs."""

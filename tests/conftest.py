@@ -1,0 +1,33 @@
+from pathlib import Path
+
+import pytest
+
+from warpzone import roms
+from warpzone.errors import RomError
+
+
+def _installed(game: str) -> Path:
+    try:
+        return roms.find_rom(game)
+    except RomError as error:
+        pytest.fail(f"this test needs the real game, and {error}", pytrace=False)
+
+
+@pytest.fixture(scope="session")
+def rom_path() -> Path:
+    """The real game; missing means failing, since a skipped test proves nothing."""
+    return _installed(roms.SMB)
+
+
+@pytest.fixture(scope="session")
+def lost_levels_path() -> Path:
+    return _installed(roms.LOST_LEVELS)
+
+
+@pytest.fixture
+def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty data folder of the test's own, with no image configured from outside."""
+    monkeypatch.setenv("WARPZONE_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.delenv("WARPZONE_ROM", raising=False)
+    monkeypatch.delenv("WARPZONE_ROM_LOST_LEVELS", raising=False)
+    return tmp_path / "data" / "roms"
