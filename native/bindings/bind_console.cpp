@@ -19,10 +19,6 @@ using ByteVector = nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>>;
 using ReadOnlyBytes = nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>>;
 using Picture = nb::ndarray<nb::numpy, std::uint8_t, nb::shape<240, 256, 3>>;
 
-std::span<const std::uint8_t> span_of(const nb::bytes& bytes) {
-  return {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()};
-}
-
 /// The registers of a console, readable and settable.
 struct Registers {
   nes::CpuRegisters& of;
@@ -102,14 +98,15 @@ void bind_console(nb::module_& module) {
            "Executes one instruction or interrupt entry.")
       .def_prop_ro(
           "ram",
-          [](Console& self) { return ByteVector(self.ram(), {2048}, nb::find(self)); }, "The 2 KiB of RAM; a live view, writing it is a poke.")
-      .def_prop_ro("screen", &rgb_screen, "The last drawn picture, 240 x 256 x 3.")
+          [](Console& self) { return ByteVector(self.ram(), {2048}, nb::find(self)); },
+          nb::rv_policy::automatic, "The 2 KiB of RAM; a live view, writing it is a poke.")
+      .def_prop_ro("screen", &rgb_screen, nb::rv_policy::automatic, "The last drawn picture, 240 x 256 x 3.")
       .def_prop_ro(
           "colours",
           [](const Console& self) {
             return copy_of(self.screen(), nes::kScreenWidth * nes::kScreenHeight);
           },
-          "The last drawn picture as colour numbers (0-63), row by row.")
+          nb::rv_policy::automatic, "The last drawn picture as colour numbers (0-63), row by row.")
       .def("nametable",
            [](const Console& self) { return copy_of(self.state().ppu.vram, 2048); },
            "A copy of the 2 KiB of picture memory that hold the nametables.")

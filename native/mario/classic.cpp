@@ -15,9 +15,7 @@ constexpr std::int32_t kLimit = 15;
 constexpr int kMaxSkippedFrames = 2000;
 
 // The package reads the page as unsigned.
-std::int32_t classic_x(const std::uint8_t* ram) {
-  return ram[ram::kXPage] * 256 + ram[ram::kX];
-}
+std::int32_t classic_x(const std::uint8_t* ram) { return ram[ram::kXPage] * 256 + ram[ram::kX]; }
 
 bool dying_or_dead(const std::uint8_t* ram) {
   return ram[ram::kPlayerTask] == ram::kTaskDying || ram[ram::kPlayerTask] == ram::kTaskLifeLost ||

@@ -37,7 +37,13 @@ bool on_flagpole(const std::uint8_t* ram) {
          ram[ram::kFloatState] == ram::kClimbing;
 }
 
-bool took_axe(const std::uint8_t* ram) { return ram[ram::kMode] == ram::kWorldEnd; }
+// The game looks for the axe under Mario's feet only while he is on the screen and not dying, and
+// from that frame on runs neither enemies, hammers nor the clock: who takes the axe has won. The
+// tests for life are for snapshots taken in odd moments.
+bool took_axe(const std::uint8_t* ram) {
+  return ram[ram::kMode] == ram::kWorldEnd && ram[ram::kPlayerTask] != ram::kTaskDying &&
+         ram[ram::kPlayerTask] != ram::kTaskLifeLost && ram[ram::kYPage] == 1;
+}
 
 }  // namespace
 

@@ -10,9 +10,9 @@ enum class DeathCause : std::uint8_t { kNone, kEnemy, kPit, kTime };
 
 /// What has happened since reset. Every flag stays set once it is.
 struct Events {
-  bool clear = false;          ///< The flagpole is touched or the axe taken alive.
+  bool clear = false;  ///< The flagpole is touched or the axe taken alive.
   bool death = false;
-  bool warp = false;           ///< A warp pipe was entered: another world without a clear.
+  bool warp = false;  ///< A warp pipe was entered: another world without a clear.
   bool game_over = false;
   bool level_changed = false;  ///< World or stage differ from those at reset.
   DeathCause cause = DeathCause::kNone;
@@ -23,12 +23,12 @@ struct Episode {
   Events events;
   std::uint8_t world = 0, stage = 0;  ///< 0-based, at the last frame.
   std::uint8_t first_world = 0, first_stage = 0;
-  std::uint8_t mode = 0;         ///< ram::Mode at the last frame.
-  bool dying = false;            ///< A life is being lost right now.
-  bool level_cleared = false;    ///< The present level, whose ending may still be running.
-  std::int32_t clears = 0;       ///< Since reset, for episodes that go on after a clear.
-  std::int32_t deaths = 0;       ///< Since reset, for episodes that go on after a death.
-  std::int32_t frames = 0;       ///< Since reset.
+  std::uint8_t mode = 0;       ///< ram::Mode at the last frame.
+  bool dying = false;          ///< A life is being lost right now.
+  bool level_cleared = false;  ///< The present level, whose ending may still be running.
+  std::int32_t clears = 0;     ///< Since reset, for episodes that go on after a clear.
+  std::int32_t deaths = 0;     ///< Since reset, for episodes that go on after a death.
+  std::int32_t frames = 0;     ///< Since reset.
   std::int32_t last_progress = 0;
 
   void reset(const std::uint8_t* ram);

@@ -14,18 +14,21 @@ namespace {
 
 constexpr int kNearest = 5;
 constexpr std::array<const char*, kFeatureCount> kNames = {
-    "x_speed",       "y_speed",       "x_in_tile",     "y_in_tile",     "power",
-    "on_ground",     "jumping",       "falling",       "climbing",      "swimming",
-    "crouching",     "in_control",    "injury_timer",  "star_timer",    "button_a",
-    "button_b",      "button_select", "button_start",  "button_up",     "button_down",
-    "button_left",   "button_right",  "screen_x",      "y",             "facing_right",
-    "water",         "ground",        "underground",   "castle",        "page",
-    "clock",         "loop_correct",  "loop_passes",   "scroll_locked", "object1_kind",
-    "object1_type",  "object1_x",     "object1_y",     "object1_speed", "object1_angle",
-    "object2_kind",  "object2_type",  "object2_x",     "object2_y",     "object2_speed",
-    "object2_angle", "object3_kind",  "object3_type",  "object3_x",     "object3_y",
-    "object3_speed", "object3_angle", "object4_kind",  "object4_type",  "object4_x",
-    "object4_y",     "object4_speed", "object4_angle", "object5_kind",  "object5_type",
+    "x_speed",       "y_speed",       "x_in_tile",     "y_in_tile",
+    "power",         "on_ground",     "jumping",       "falling",
+    "climbing",      "swimming",      "crouching",     "in_control",
+    "injury_timer",  "star_timer",    "button_a",      "button_b",
+    "button_select", "button_start",  "button_up",     "button_down",
+    "button_left",   "button_right",  "screen_x",      "y",
+    "facing_right",  "water",         "ground",        "underground",
+    "castle",        "page",          "clock",         "loop_correct",
+    "loop_passes",   "scroll_locked", "object1_kind",  "object1_type",
+    "object1_x",     "object1_y",     "object1_speed", "object1_angle",
+    "object2_kind",  "object2_type",  "object2_x",     "object2_y",
+    "object2_speed", "object2_angle", "object3_kind",  "object3_type",
+    "object3_x",     "object3_y",     "object3_speed", "object3_angle",
+    "object4_kind",  "object4_type",  "object4_x",     "object4_y",
+    "object4_speed", "object4_angle", "object5_kind",  "object5_type",
     "object5_x",     "object5_y",     "object5_speed", "object5_angle"};
 
 std::uint8_t byte(std::int32_t value) {

@@ -49,9 +49,7 @@ bool has_entry_strip(Game game, int world) {
   return world == 1 || world == 2 || world == 4 || world == 7;
 }
 
-int world_count(Game game) {
-  return static_cast<int>(all_levels(game).size()) / kStagesPerWorld;
-}
+int world_count(Game game) { return static_cast<int>(all_levels(game).size()) / kStagesPerWorld; }
 
 bool exists(Game game, Level level) {
   return level.world >= 1 && level.world <= world_count(game) && level.stage >= 1 &&

@@ -3,17 +3,19 @@
 namespace warpzone::mario {
 namespace {
 
+constexpr std::uint8_t kGoomba = 0x06;
 constexpr std::uint8_t kBowser = 0x2D;
-constexpr std::uint8_t kDefeated = 0x20;  // Bit of the state: falls off the screen, harmless.
+// Bits of the state of an enemy.
+constexpr std::uint8_t kMovingShell = 0x80;
+constexpr std::uint8_t kDefeated = 0x20;  // Falls off the screen.
+constexpr std::uint8_t kPhase = 0x07;     // 2 and more: stomped, lies still.
+constexpr std::uint8_t kStunned = 2;
 constexpr std::uint8_t kHammerState = 0x80;
 constexpr std::uint8_t kCastle = 3;
 
 std::int32_t as_signed(std::uint8_t value) { return static_cast<std::int8_t>(value); }
 
 std::int32_t object_width(const std::uint8_t* ram, std::uint8_t type) {
-  if (type == kBowser) {
-    return 32;
-  }
   if (object_kind(type) != ObjectKind::kPlatform || type == 0x32) {
     return 16;
   }
@@ -24,12 +26,24 @@ std::int32_t object_width(const std::uint8_t* ram, std::uint8_t type) {
   return ram[ram::kAreaType] == kCastle || ram[ram::kHarderHalf] != 0 ? 32 : 48;
 }
 
+// Lifts keep other things in their state, so only enemies are asked.
+bool is_harmless(std::uint8_t type, std::uint8_t state) {
+  if (!is_hostile(object_kind(type))) {
+    return false;
+  }
+  if ((state & kDefeated) != 0) {
+    return true;
+  }
+  const bool can_be_stunned = type <= 0x03 || type == kGoomba;
+  return can_be_stunned && (state & kMovingShell) == 0 && (state & kPhase) >= kStunned;
+}
+
 Object read_slot(const std::uint8_t* ram, int slot) {
   Object object;
   object.type = ram[ram::kEnemyType + slot];
-  const bool alive = ram[ram::kEnemyActive + slot] != 0 &&
-                     (ram[ram::kEnemyState + slot] & kDefeated) == 0;
-  object.kind = alive ? object_kind(object.type) : ObjectKind::kNone;
+  const bool matters =
+      ram[ram::kEnemyActive + slot] != 0 && !is_harmless(object.type, ram[ram::kEnemyState + slot]);
+  object.kind = matters ? object_kind(object.type) : ObjectKind::kNone;
   object.x = as_signed(ram[ram::kEnemyXPage + slot]) * 256 + ram[ram::kEnemyX + slot];
   object.y = (ram[ram::kEnemyYPage + slot] - 1) * 256 + ram[ram::kEnemyY + slot];
   object.width = object_width(ram, object.type);
@@ -44,8 +58,8 @@ Object read_slot(const std::uint8_t* ram, int slot) {
 Object read_hammer(const std::uint8_t* ram, int slot) {
   Object object;
   object.type = kHammerType;
-  object.kind = (ram[ram::kMiscState + slot] & kHammerState) != 0 ? ObjectKind::kHarmful
-                                                                  : ObjectKind::kNone;
+  object.kind =
+      (ram[ram::kMiscState + slot] & kHammerState) != 0 ? ObjectKind::kHarmful : ObjectKind::kNone;
   object.x = as_signed(ram[ram::kMiscXPage + slot]) * 256 + ram[ram::kMiscX + slot];
   object.y = (ram[ram::kMiscYPage + slot] - 1) * 256 + ram[ram::kMiscY + slot];
   object.x_speed = as_signed(ram[ram::kMiscXSpeed + slot]);
@@ -61,7 +75,7 @@ ObjectKind object_kind(std::uint8_t type) {
     case 0x02:
     case 0x03:
     case 0x05:
-    case 0x06:
+    case kGoomba:
     case 0x08:
     case 0x09:
     case 0x0E:

@@ -22,12 +22,12 @@ constexpr bool is_hostile(ObjectKind kind) {
 
 struct Object {
   ObjectKind kind = ObjectKind::kNone;
-  std::uint8_t type = 0;     ///< As in RAM; hammers, which have no type there, get kHammerType.
-  std::int32_t x = 0;        ///< Left edge, level coordinates.
-  std::int32_t y = 0;        ///< Downwards from the top of the screen.
+  std::uint8_t type = 0;  ///< As in RAM; hammers, which have no type there, get kHammerType.
+  std::int32_t x = 0;     ///< Left edge, level coordinates.
+  std::int32_t y = 0;     ///< Downwards from the top of the screen.
   std::int32_t width = 16;
   std::int32_t x_speed = 0;
-  std::uint8_t angle = 0;    ///< Fire bars: 0 upwards, 8 right, 16 down, 24 left.
+  std::uint8_t angle = 0;  ///< Fire bars: 0 upwards, 8 right, 16 down, 24 left.
 };
 
 inline constexpr std::uint8_t kHammerType = 0x3F;
@@ -46,7 +46,7 @@ struct Objects {
   const Object* end() const { return items.data() + count; }
 };
 
-/// Everything alive that is not kNone.
+/// Everything that matters now: not kNone, not defeated, no shell at rest.
 Objects find_objects(const std::uint8_t* ram);
 
 }  // namespace warpzone::mario

@@ -26,10 +26,9 @@ Route::Route(std::span<const WayPoint> way, const RouteOptions& options) : optio
       distance += std::abs(way[i].x - way[i - 1].x);
     }
     const bool last = i + 1 == way.size();
-    const bool keep =
-        points_.empty() || !joined || last ||
-        std::abs(way[i].x - points_.back().place.x) >= kPointSpacing ||
-        std::abs(way[i].y - points_.back().place.y) >= kPointSpacing * 2;
+    const bool keep = points_.empty() || !joined || last ||
+                      std::abs(way[i].x - points_.back().place.x) >= kPointSpacing ||
+                      std::abs(way[i].y - points_.back().place.y) >= kPointSpacing * 2;
     if (keep) {
       points_.push_back({way[i], distance});
     }
@@ -100,6 +99,9 @@ bool Progress::update(const Place& place, const Route* route) {
 }
 
 bool Progress::update_areas(const Place& place) {
+  if (place.endless) {
+    return false;
+  }
   if (place.level != level) {
     level = place.level;
     area_count = 0;
@@ -126,8 +128,8 @@ bool Progress::update_route(const Place& place, const Route& route) {
   }
   way_point = reached;
   const std::int32_t before = total;
-  total = std::max(
-      total, route.points()[static_cast<std::size_t>(way_point)].distance - start_distance);
+  total = std::max(total,
+                   route.points()[static_cast<std::size_t>(way_point)].distance - start_distance);
   return total > before;
 }
 

@@ -2,9 +2,9 @@
 ///
 /// Raw x is no measure: it falls by 1,024 when a maze loops back and restarts in every sub-area.
 /// Without a route, progress is the sum over the areas of a level of the furthest x reached there
-/// minus the x of first entry. With a route it is the distance along the route of the furthest way
-/// point reached in order. Either way only places that count are credited (Place::counts): running
-/// off a ledge pays nothing.
+/// minus the x of first entry; bonus areas above the clouds, which have no end, pay nothing. With a
+/// route it is the distance along the route of the furthest way point reached in order. Either way
+/// only places that count are credited (Place::counts): running off a ledge pays nothing.
 #pragma once
 
 #include <array>

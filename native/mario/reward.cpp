@@ -51,8 +51,8 @@ RewardTerms compute_reward(const StepFacts& facts, const RewardWeights& weights)
   terms[Term::kDeath] = -weights.death.at(facts.run_step) * facts.deaths;
   terms[Term::kClear] = weights.clear * facts.clears;
   terms[Term::kMilestone] =
-      weights.milestone * milestones_passed(facts.progress_before, facts.progress_now,
-                                            weights.milestone_pixels);
+      weights.milestone *
+      milestones_passed(facts.progress_before, facts.progress_now, weights.milestone_pixels);
   terms[Term::kTime] = -weights.time;
   const double scale = weights.scale.at(facts.run_step);
   for (double& value : terms.values) {

@@ -19,17 +19,17 @@ struct Anneal {
 constexpr Anneal constant(double value) { return {value, value, 0}; }
 
 struct RewardWeights {
-  Anneal scale = constant(1.0);       ///< Multiplies everything.
-  Anneal distance = constant(0.01);   ///< Per pixel of progress.
-  Anneal death = constant(1.0);       ///< Taken away when a life is lost.
-  double score = 0.0;                 ///< Per point.
-  double coin = 0.0;                  ///< Per coin.
+  Anneal scale = constant(1.0);      ///< Multiplies everything.
+  Anneal distance = constant(0.01);  ///< Per pixel of progress.
+  Anneal death = constant(1.0);      ///< Taken away when a life is lost.
+  double score = 0.0;                ///< Per point.
+  double coin = 0.0;                 ///< Per coin.
   double clear = 1.0;
-  double milestone = 0.0;             ///< Each time progress passes a multiple of the next field.
+  double milestone = 0.0;  ///< Each time progress passes a multiple of the next field.
   std::int32_t milestone_pixels = 256;
-  double time = 0.003;                ///< Taken away at every agent step.
-  std::int32_t early_steps = 0;       ///< Agent steps of an episode with the heavier weight.
-  double early_factor = 1.0;          ///< What the distance weight is multiplied with there.
+  double time = 0.003;           ///< Taken away at every agent step.
+  std::int32_t early_steps = 0;  ///< Agent steps of an episode with the heavier weight.
+  double early_factor = 1.0;     ///< What the distance weight is multiplied with there.
 };
 
 enum class Term : std::uint8_t { kDistance, kScore, kCoin, kDeath, kClear, kMilestone, kTime };

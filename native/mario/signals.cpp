@@ -50,6 +50,7 @@ Place decode_place(const std::uint8_t* ram) {
   place.area = area_key(ram);
   place.level = level_index(ram);
   place.counts = place_counts(ram);
+  place.endless = ram[ram::kCloudArea] != 0;
   place.x = player_x(ram);
   place.y = player_y(ram);
   return place;

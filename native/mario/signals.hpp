@@ -10,11 +10,12 @@ namespace warpzone::mario {
 
 /// Where Mario is, as far as progress is concerned; cheap enough for every frame.
 struct Place {
-  std::uint16_t area = 0;   ///< Address of the area's layout: unique to an area.
-  std::uint8_t level = 0;   ///< (world - 1) * 4 + (stage - 1).
-  bool counts = false;      ///< On solid ground, climbing, on the pole or swimming; not falling.
-  std::int32_t x = 0;       ///< Level coordinates.
-  std::int32_t y = 0;       ///< Downwards from the top of the screen; negative above it.
+  std::uint16_t area = 0;  ///< Address of the area's layout: unique to an area.
+  std::uint8_t level = 0;  ///< (world - 1) * 4 + (stage - 1).
+  bool counts = false;     ///< On solid ground, climbing, on the pole or swimming; not falling.
+  bool endless = false;    ///< A bonus area above the clouds: its lift goes right for ever.
+  std::int32_t x = 0;      ///< Level coordinates.
+  std::int32_t y = 0;      ///< Downwards from the top of the screen; negative above it.
 };
 
 struct Enemy {

@@ -27,13 +27,12 @@ constexpr std::array<TileKind, 256> make_tile_kinds() {
   constexpr std::array<int, 4> kFirstClimbable = {0x24, 0x6D, 0x8A, 0xC6};
   for (int tile = 1; tile < 256; ++tile) {
     const auto index = static_cast<std::size_t>(tile);
-    kinds[index] =
-        tile >= kFirstClimbable[index >> 6] ? TileKind::kItem : TileKind::kSolid;
+    kinds[index] = tile >= kFirstClimbable[index >> 6] ? TileKind::kItem : TileKind::kSolid;
   }
-  kinds[0x5F] = kinds[0x60] = TileKind::kEmpty;    // hidden blocks
+  kinds[0x5F] = kinds[0x60] = TileKind::kEmpty;  // hidden blocks
   kinds[0xC0] = kinds[0xC1] = TileKind::kQuestion;
-  kinds[0xC2] = kinds[0xC3] = TileKind::kItem;     // coins
-  kinds[0xC5] = TileKind::kItem;                   // axe
+  kinds[0xC2] = kinds[0xC3] = TileKind::kItem;  // coins
+  kinds[0xC5] = TileKind::kItem;                // axe
   return kinds;
 }
 
@@ -50,8 +49,7 @@ class Grid {
     if (column < 0 || column >= kTileColumns || row < 0 || row >= kTileRows) {
       return;
     }
-    std::uint8_t& cell =
-        cells_[static_cast<int>(plane) * kTileCells + row * kTileColumns + column];
+    std::uint8_t& cell = cells_[static_cast<int>(plane) * kTileCells + row * kTileColumns + column];
     cell = std::max(cell, value);
   }
 
@@ -75,8 +73,8 @@ void draw_background(const std::uint8_t* ram, Grid& grid) {
     if (column < 0 || column >= next || column <= next - kColumnsInMemory) {
       continue;
     }
-    const std::uint8_t* tiles = ram + ram::kMetatiles + (column / kTileColumns % 2) * kPageBytes +
-                                column % kTileColumns;
+    const std::uint8_t* tiles =
+        ram + ram::kMetatiles + (column / kTileColumns % 2) * kPageBytes + column % kTileColumns;
     for (int row = 0; row < kTileRows; ++row) {
       const TileKind kind = kTileKinds[tiles[row * kTileColumns]];
       if (kind == TileKind::kSolid || kind == TileKind::kQuestion) {
@@ -105,30 +103,48 @@ void draw_fire_bar(const Object& bar, Grid& grid) {
   }
 }
 
+/// How far below an object's y its middle lies. Walkers are drawn 24 pixels high and fill the lower
+/// 16, lifts are touched at their top.
+std::int32_t middle_below(const Object& object) {
+  constexpr std::uint8_t kFlame = 0x15;
+  if (object.kind == ObjectKind::kPlatform) {
+    return 0;
+  }
+  return object.type == kHammerType || object.type == kFlame ? kTile / 2 : kTile;
+}
+
+Plane plane_of(ObjectKind kind) {
+  switch (kind) {
+    case ObjectKind::kPlatform:
+      return Plane::kPlatform;
+    case ObjectKind::kItem:
+      return Plane::kItem;
+    default:
+      return Plane::kHostile;
+  }
+}
+
 void draw_object(const Object& object, Grid& grid) {
   if (is_fire_bar(object.type)) {
     draw_fire_bar(object, grid);
     return;
   }
-  // Walkers are drawn 24 pixels high and stand on the lower 16; lifts are touched at their top.
-  const bool lift = object.kind == ObjectKind::kPlatform;
-  const std::int32_t y = object.y + (lift ? 0 : kTile);
-  const Plane plane = lift                                   ? Plane::kPlatform
-                      : object.kind == ObjectKind::kItem ? Plane::kItem
-                                                             : Plane::kHostile;
+  const Plane plane = plane_of(object.kind);
+  const std::int32_t y = object.y + middle_below(object);
   const std::uint8_t value = object.kind == ObjectKind::kStompable ? kCellWeak : kCellFull;
   if (object.width <= kTile) {
     grid.set_at(plane, object.x + kTile / 2, y, value);
     return;
   }
-  for (std::int32_t x = object.x; x < object.x + object.width; x += kTile / 2) {
+  for (std::int32_t x = object.x + kTile / 4; x < object.x + object.width; x += kTile / 2) {
     grid.set_at(plane, x, y, value);
   }
 }
 
 void draw_mario(const std::uint8_t* ram, Grid& grid) {
+  // The sprite is 32 pixels high; small Mario fills the lower half.
   const std::int32_t x = player_x(ram) + kTile / 2;
-  const std::int32_t y = player_y(ram) + kTile;  // Small Mario fills the lower half of his sprite.
+  const std::int32_t y = player_y(ram) + kTile * 3 / 2;
   grid.set_at(Plane::kMario, x, y, kCellFull);
   const bool tall = ram[ram::kSize] == 0 && ram[ram::kCrouching] == 0;
   if (tall) {

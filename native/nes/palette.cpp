@@ -41,7 +41,7 @@ Rgb decode(int colour, int emphasis) {
   double y = 0, i = 0, q = 0;
   for (int phase = 0; phase < kPhases; ++phase) {
     const double level = signal(colour, emphasis, phase) / kPhases;
-    const double angle = std::numbers::pi / 6.0 * (phase + 3.5);
+    const double angle = std::numbers::pi / 6.0 * (phase + 0.2);
     y += level;
     i += level * std::cos(angle) * 1.6;
     q += level * std::sin(angle) * 1.6;

@@ -11,8 +11,8 @@ namespace {
 constexpr std::uint16_t kHall = 0xA000;
 constexpr std::uint16_t kCellar = 0xB000;
 
-Place stands(std::uint16_t area, int x, int y = 176) { return {area, 0, true, x, y}; }
-Place falls(std::uint16_t area, int x, int y = 176) { return {area, 0, false, x, y}; }
+Place stands(std::uint16_t area, int x, int y = 176) { return {area, 0, true, false, x, y}; }
+Place falls(std::uint16_t area, int x, int y = 176) { return {area, 0, false, false, x, y}; }
 
 void walk(Progress& progress, std::uint16_t area, int from, int to, const Route* route = nullptr,
           int y = 176) {
@@ -93,6 +93,17 @@ TEST(another_level_pays_afresh_in_the_same_area) {
   next.x = 90;
   progress.update(next);
   CHECK_EQ(progress.total, 250);
+}
+
+TEST(an_endless_bonus_area_pays_nothing) {
+  Progress progress;
+  progress.reset(stands(kHall, 40));
+  Place cloud = stands(kCellar, 40);
+  cloud.endless = true;
+  for (cloud.x = 40; cloud.x < 5000; ++cloud.x) {
+    CHECK(!progress.update(cloud));
+  }
+  CHECK_EQ(progress.total, 0);
 }
 
 TEST(more_areas_than_the_table_holds_do_no_harm) {

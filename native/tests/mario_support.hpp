@@ -8,6 +8,8 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "mario/ram.hpp"
@@ -35,16 +37,36 @@ inline Memory playing(int x = 40, int y = 176) {
   return memory;
 }
 
-inline std::shared_ptr<const nes::Cartridge> cartridge_from(const char* variable) {
-  const char* path = std::getenv(variable);
-  if (path == nullptr || *path == '\0') {
-    std::printf("skipped: no ROM (%s is not set)\n", variable);
+inline std::shared_ptr<const nes::Cartridge> cartridge_at(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    std::printf("skipped: no ROM at %s\n", path.c_str());
     return nullptr;
   }
-  std::ifstream file(path, std::ios::binary);
   const std::vector<std::uint8_t> image((std::istreambuf_iterator<char>(file)),
                                         std::istreambuf_iterator<char>());
   return nes::Cartridge::parse(image);
+}
+
+/// The game named by WARPZONE_ROM, or nothing, with a word about it.
+inline std::shared_ptr<const nes::Cartridge> game_cartridge() {
+  const char* path = std::getenv("WARPZONE_ROM");
+  if (path == nullptr || *path == '\0') {
+    std::printf("skipped: no ROM\n");
+    return nullptr;
+  }
+  return cartridge_at(path);
+}
+
+/// The Lost Levels, which the public wheel keeps in the same folder.
+inline std::shared_ptr<const nes::Cartridge> lost_levels_cartridge() {
+  const char* path = std::getenv("WARPZONE_ROM");
+  if (path == nullptr || *path == '\0') {
+    std::printf("skipped: no ROM\n");
+    return nullptr;
+  }
+  const std::string folder(path, std::string_view(path).find_last_of("/\\") + 1);
+  return cartridge_at(folder + "super-mario-bros-2.nes");
 }
 
 }  // namespace warpzone::mario

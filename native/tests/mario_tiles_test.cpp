@@ -22,8 +22,8 @@ Tiles tiles_of(const Memory& memory) {
 }
 
 int cell(const Tiles& tiles, Plane plane, int row, int column) {
-  return tiles[static_cast<std::size_t>(static_cast<int>(plane) * kTileCells +
-                                        row * kTileColumns + column)];
+  return tiles[static_cast<std::size_t>(static_cast<int>(plane) * kTileCells + row * kTileColumns +
+                                        column)];
 }
 
 int count(const Tiles& tiles, Plane plane) {
@@ -116,8 +116,8 @@ TEST(columns_not_laid_out_yet_are_empty) {
 
 TEST(tiles_have_kinds) {
   CHECK_EQ(tile_kind(0x00), TileKind::kEmpty);
-  for (const int solid : {0x10, 0x14, 0x1F, 0x23, 0x51, 0x52, 0x54, 0x58, 0x61, 0x62, 0x67, 0x88,
-                          0x89, 0xC4}) {
+  for (const int solid :
+       {0x10, 0x14, 0x1F, 0x23, 0x51, 0x52, 0x54, 0x58, 0x61, 0x62, 0x67, 0x88, 0x89, 0xC4}) {
     CHECK_EQ(tile_kind(static_cast<std::uint8_t>(solid)), TileKind::kSolid);
   }
   for (const int item : {0x24, 0x25, 0x26, 0xC2, 0xC3, 0xC5}) {
@@ -141,8 +141,22 @@ TEST(enemies_and_lifts_have_their_planes) {
   CHECK_EQ(cell(tiles, Plane::kPlatform, 4, kMarioColumn + 5), kCellFull);
   memory[ram::kAreaType] = 3;
   CHECK_EQ(count(tiles_of(memory), Plane::kPlatform), 2);
-  memory[ram::kEnemyState + 0] = 0x22;  // stomped
-  CHECK_EQ(count(tiles_of(memory), Plane::kHostile), 1);
+  memory[ram::kEnemyState + 2] = 0xFF;  // a lift of a pair that has no partner yet
+  CHECK_EQ(count(tiles_of(memory), Plane::kPlatform), 2);
+}
+
+TEST(defeated_enemies_and_shells_at_rest_are_harmless) {
+  Memory memory = scene();
+  put_enemy(memory, 0, 0x00, 352, 184);
+  const auto hostile_in = [&memory](int state) {
+    memory[ram::kEnemyState] = static_cast<std::uint8_t>(state);
+    return count(tiles_of(memory), Plane::kHostile) == 1;
+  };
+  CHECK(hostile_in(0x00));
+  CHECK(hostile_in(0x01));   // walks off a ledge
+  CHECK(!hostile_in(0x22));  // shot
+  CHECK(!hostile_in(0x04));  // shell
+  CHECK(hostile_in(0x84));   // kicked shell
 }
 
 TEST(a_fire_bar_turns) {

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 SIGNATURE = bytes((0xDE, 0xB0, 0x61))
 RUNNING, NEEDS_RESET = 0x80, 0x81
 RESET_DELAY_FRAMES = 10  # the ROMs ask for at least 100 ms
+# Some of the ROMs of 2005 also wait for an interrupt in a jump to itself, for a frame or two.
+FINAL_SPIN_FRAMES = 30
 JUMP_ABSOLUTE = 0x4C
 
 
@@ -48,6 +50,7 @@ class TestRom:
     report: Report
     buttons: int = 0
     max_frames: int = 2500
+    known_fault: str = ""  # what of the real machine is left out, for a ROM that cannot pass
 
     @property
     def name(self) -> str:
@@ -64,8 +67,12 @@ class Verdict:
     text: str
 
 
-def _family(folder: str, names: str, report: Report) -> tuple[TestRom, ...]:
-    return tuple(TestRom(f"{folder}/{name}.nes", report) for name in names.split())
+def _family(
+    folder: str, names: str, report: Report, known_fault: str = ""
+) -> tuple[TestRom, ...]:
+    return tuple(
+        TestRom(f"{folder}/{name}.nes", report, known_fault=known_fault) for name in names.split()
+    )
 
 
 ROMS: tuple[TestRom, ...] = (
@@ -120,7 +127,12 @@ ROMS: tuple[TestRom, ...] = (
         "1.Basics 2.Details 3.Timing 4.Obscure 5.Emulator",
         Report.RESULT_F8,
     ),
-    *_family("ppu_open_bus", "ppu_open_bus", Report.STATUS_BYTE),
+    *_family(
+        "ppu_open_bus",
+        "ppu_open_bus",
+        Report.STATUS_BYTE,
+        known_fault="the picture unit's bus latch keeps its value instead of decaying in a second",
+    ),
     *_family(
         "apu_test/rom_singles",
         "1-len_ctr 2-len_table 3-irq_flag 4-jitter 5-len_timing 6-irq_flag_timing 7-dmc_basics"
@@ -153,7 +165,12 @@ ROMS: tuple[TestRom, ...] = (
         Report.STATUS_BYTE,
     ),
     *_family("cpu_reset", "ram_after_reset registers", Report.STATUS_BYTE),
-    *_family("sprdma_and_dmc_dma", "sprdma_and_dmc_dma sprdma_and_dmc_dma_512", Report.STATUS_BYTE),
+    *_family(
+        "sprdma_and_dmc_dma",
+        "sprdma_and_dmc_dma sprdma_and_dmc_dma_512",
+        Report.STATUS_BYTE,
+        known_fault="a sample fetch costs four cycles always, on the machine fewer inside sprite DMA",
+    ),
 )
 
 
@@ -171,17 +188,20 @@ def run(rom: TestRom, folder: Path, exact: bool) -> Verdict:
     import warpzone
 
     console = warpzone.Console(str(folder / rom.path), exact=exact)
-    finished = _status_finished if rom.report is Report.STATUS_BYTE else _spins
-    until_reset = RESET_DELAY_FRAMES
+    until_reset, spinning = RESET_DELAY_FRAMES, 0
     for _ in range(rom.max_frames):
         console.run_frame(rom.buttons, render=False)
-        if rom.report is Report.STATUS_BYTE and _status(console) == NEEDS_RESET:
+        if rom.report is not Report.STATUS_BYTE:
+            spinning = spinning + 1 if _spins(console) else 0
+            if spinning == FINAL_SPIN_FRAMES:
+                return _verdict(rom, console)
+        elif _status(console) == NEEDS_RESET:
             until_reset -= 1
             if until_reset == 0:
                 console.reset()
         else:
             until_reset = RESET_DELAY_FRAMES
-            if finished(console):
+            if _status(console) < RUNNING:
                 return _verdict(rom, console)
     return Verdict(False, f"no report after {rom.max_frames} frames\n{_screen_text(console)}")
 
@@ -201,10 +221,6 @@ def _status(console: warpzone.Console) -> int:
     if bytes(console.peek(0x6001 + i) for i in range(3)) != SIGNATURE:
         return RUNNING
     return console.peek(0x6000)
-
-
-def _status_finished(console: warpzone.Console) -> bool:
-    return _status(console) < RUNNING
 
 
 def _status_text(console: warpzone.Console) -> str:

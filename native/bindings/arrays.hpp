@@ -1,0 +1,23 @@
+/// NumPy arrays that own a copy of native data.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <initializer_list>
+
+namespace warpzone::bindings {
+
+template <typename Value>
+nanobind::object array_of(const Value* data, std::initializer_list<std::size_t> shape) {
+  std::size_t size = 1;
+  for (const std::size_t length : shape) size *= length;
+  auto* copy = new Value[size];
+  std::copy_n(data, size, copy);
+  nanobind::capsule owner(copy, [](void* p) noexcept { delete[] static_cast<Value*>(p); });
+  return nanobind::ndarray<nanobind::numpy, Value>(copy, shape, owner).cast();
+}
+
+}  // namespace warpzone::bindings

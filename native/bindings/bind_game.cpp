@@ -1,0 +1,201 @@
+/// Game knowledge as single pieces: what the readable Python environment is made of.
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "bindings/arrays.hpp"
+#include "bindings/bindings.hpp"
+#include "mario/classic.hpp"
+#include "mario/levels.hpp"
+#include "mario/signals.hpp"
+#include "mario/tiles.hpp"
+#include "mario/tracker.hpp"
+#include "vector/config.hpp"
+#include "vector/info.hpp"
+#include "vector/lane_state.hpp"
+#include "vector/picture.hpp"
+
+namespace warpzone::bindings {
+namespace nb = nanobind;
+using namespace nb::literals;
+using nes::Console;
+
+namespace {
+
+mario::Game game_named(const std::string& name) {
+  if (name == "smb") return mario::Game::kSuperMarioBros;
+  if (name == "lost-levels") return mario::Game::kLostLevels;
+  throw std::invalid_argument("game is '" + name + "'; it must be 'smb' or 'lost-levels'");
+}
+
+void start(Console& console, const std::string& game_name, const std::string& level, int power,
+           bool halfway) {
+  const mario::Game game = game_named(game_name);
+  const Task task = parse_task(level, game);
+  if (task.whole_game) {
+    mario::start_game(console, game);
+  } else {
+    mario::start_level(console, game, task.level, {power, halfway});
+  }
+}
+
+std::vector<std::string> level_names(const std::string& game) {
+  std::vector<std::string> names;
+  for (const mario::Level& level : mario::all_levels(game_named(game))) {
+    names.push_back(mario::level_name(level));
+  }
+  return names;
+}
+
+nb::dict info_of(const Console& console, const mario::Tracker& tracker) {
+  std::array<std::int32_t, kInfoNumbers> numbers{};
+  std::array<std::uint8_t, kInfoFlags> flags{};
+  std::array<float, mario::kTermCount> terms{};
+  std::vector<std::int32_t> enemies(mario::ram::kEnemySlots * kEnemyNumbers);
+  write_info(console.ram(), tracker, {numbers.data(), flags.data(), 1, terms.data(), enemies.data()});
+  nb::dict result;
+  std::size_t index = 0;
+#define WARPZONE_PUT(name, expression, help) result[#name] = numbers[index++];
+  WARPZONE_INFO_NUMBERS(WARPZONE_PUT)
+#undef WARPZONE_PUT
+  index = 0;
+#define WARPZONE_PUT(name, expression, help) result[#name] = flags[index++] != 0;
+  WARPZONE_INFO_FLAGS(WARPZONE_PUT)
+#undef WARPZONE_PUT
+  result["reward_terms"] = array_of(terms.data(), {mario::kTermCount});
+  result["enemies"] = array_of(enemies.data(), {mario::ram::kEnemySlots, kEnemyNumbers});
+  return result;
+}
+
+/// What has been read from the screen or RAM, in arrays of its own.
+nb::object grey_of(const PictureWriter& writer, const Console& console) {
+  std::vector<std::uint8_t> grey(nes::kScreenHeight * nes::kScreenWidth);
+  writer.read_grey(console, grey.data());
+  return array_of(grey.data(), {nes::kScreenHeight, nes::kScreenWidth});
+}
+
+}  // namespace
+
+void bind_game(nb::module_& module) {
+  module.def("start", &start, "console"_a, "game"_a, "level"_a, "power"_a = 0,
+             "halfway"_a = false, nb::call_guard<nb::gil_scoped_release>(),
+             "Switches the console on and begins a level ('1-1') or the whole game ('game').");
+  module.def(
+      "check",
+      [](const EnvConfig& config, const std::string& game) {
+        check_config(config, game_named(game));
+      },
+      "config"_a, "game"_a, "Raises ConfigError for values that are not allowed.");
+  module.def(
+      "stack_of",
+      [](const EnvConfig& config, const std::string& game) {
+        return check_config(config, game_named(game)).stack;
+      },
+      "config"_a, "game"_a, "Pictures or grids in one observation.");
+  module.def(
+      "console_state",
+      [](const nb::bytes& blob) {
+        const auto part = console_part(span_of(blob));
+        return nb::bytes(reinterpret_cast<const char*>(part.data()), part.size());
+      },
+      "blob"_a, "The machine's part of a save state, whether a lane or a console made it.");
+  module.def("level_names", &level_names, "game"_a, "All levels of a game, in order.");
+  module.def("classic_done", [](const Console& c) { return mario::classic_done(c.ram()); },
+             "console"_a, "Whether gym-super-mario-bros would end a single-level episode here.");
+  module.def("classic_skip_scripted", &mario::classic_skip_scripted, "console"_a,
+             "Runs on to the next moment in which Mario obeys, as gym-super-mario-bros does.");
+  module.def(
+      "tiles",
+      [](const Console& console) {
+        std::array<std::uint8_t, mario::kTileBytes> out{};
+        mario::write_tiles(console.ram(), out.data());
+        return array_of(out.data(), {mario::kTilePlanes, mario::kTileRows, mario::kTileColumns});
+      },
+      "console"_a, "The tile grid around Mario: planes, rows, columns.");
+  module.def(
+      "features",
+      [](const Console& console, std::uint8_t buttons) {
+        std::array<std::uint8_t, mario::kFeatureCount> out{};
+        mario::write_features(console.ram(), buttons, out.data());
+        return array_of(out.data(), {mario::kFeatureCount});
+      },
+      "console"_a, "buttons"_a, "What the tile grid is too coarse for.");
+  module.def("feature_name", &mario::feature_name, "index"_a);
+
+  std::vector<std::string> terms(mario::kTermNames.begin(), mario::kTermNames.end());
+  module.attr("REWARD_TERMS") = nb::tuple(nb::cast(terms));
+  module.attr("TILES_SHAPE") =
+      nb::make_tuple(mario::kTilePlanes, mario::kTileRows, mario::kTileColumns);
+  module.attr("FEATURE_COUNT") = mario::kFeatureCount;
+  module.attr("ENEMY_SHAPE") = nb::make_tuple(mario::ram::kEnemySlots, kEnemyNumbers);
+  nb::dict numbers, flags;
+#define WARPZONE_HELP(name, expression, help) numbers[#name] = help;
+  WARPZONE_INFO_NUMBERS(WARPZONE_HELP)
+#undef WARPZONE_HELP
+#define WARPZONE_HELP(name, expression, help) flags[#name] = help;
+  WARPZONE_INFO_FLAGS(WARPZONE_HELP)
+#undef WARPZONE_HELP
+  module.attr("INFO_NUMBERS") = numbers;
+  module.attr("INFO_FLAGS") = flags;
+
+  nb::class_<mario::Tracker>(module, "Tracker",
+                             "Follows one game: progress, events, reward terms.")
+      .def(nb::init<>())
+      .def("reset",
+           [](mario::Tracker& self, const Console& console) { self.reset(console.ram(), nullptr); },
+           "console"_a, "An episode begins here.")
+      .def("frame",
+           [](mario::Tracker& self, const Console& console) { self.frame(console.ram(), nullptr); },
+           "console"_a, "One emulated frame has passed.")
+      .def("finish_step",
+           [](mario::Tracker& self, const Console& console, const mario::RewardWeights& weights,
+              std::int64_t run_step) {
+             const mario::RewardTerms terms = self.finish_step(console.ram(), weights, run_step);
+             return std::vector<double>(terms.values.begin(), terms.values.end());
+           },
+           "console"_a, "weights"_a, "run_step"_a, "Pays the terms of an agent step.")
+      .def("finish_classic_step", &mario::Tracker::finish_classic_step)
+      .def("info", [](const mario::Tracker& self, const Console& console) {
+             return info_of(console, self);
+           }, "console"_a, "Everything known about the moment.")
+      .def_prop_ro("cleared_last_castle", [](const mario::Tracker& self) {
+        return self.episode.level_cleared && self.episode.world == 7 && self.episode.stage == 3;
+      });
+
+  nb::class_<PictureWriter>(module, "PictureWriter", "Turns screens into observations.")
+      .def(
+          "__init__",
+          [](PictureWriter* self, const EnvConfig& config) {
+            const LaneSettings settings = check_config(config, mario::Game::kSuperMarioBros);
+            new (self) PictureWriter(settings.height, settings.width, settings.hud);
+          },
+          "config"_a)
+      .def_prop_ro("height", &PictureWriter::height)
+      .def_prop_ro("width", &PictureWriter::width)
+      .def("grey", &grey_of, "console"_a, "Brightness of the whole screen, 240 x 256.")
+      .def(
+          "shrink",
+          [](const PictureWriter& self, nb::ndarray<const std::uint8_t, nb::shape<240, 256>,
+                                                    nb::c_contig, nb::device::cpu>
+                                            grey) {
+            std::vector<std::uint8_t> out(self.size());
+            self.shrink_grey(grey.data(), out.data());
+            return array_of(out.data(), {self.height(), self.width()});
+          },
+          "grey"_a, "Shrinks a grey screen by area.")
+      .def(
+          "rgb",
+          [](const PictureWriter& self, const Console& console) {
+            std::vector<std::uint8_t> out(self.size() * 3);
+            self.write_rgb(console, out.data(), 3);
+            return array_of(out.data(), {self.height(), self.width(), 3});
+          },
+          "console"_a, "The screen in colour.");
+}
+
+}  // namespace warpzone::bindings

@@ -1,0 +1,199 @@
+/// The pool of lanes, and the arrays that it writes into.
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+#include <vector>
+
+#include "bindings/arrays.hpp"
+#include "bindings/bindings.hpp"
+#include "mario/tiles.hpp"
+#include "vector/pool.hpp"
+
+namespace warpzone::bindings {
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+template <typename Value>
+using Array = nb::ndarray<Value, nb::c_contig, nb::device::cpu>;
+
+[[noreturn]] void refuse(const std::string& text) { throw std::invalid_argument(text); }
+
+template <typename Value>
+Value* data_of(const Array<Value>& array, std::size_t expected, const char* name) {
+  if (array.size() != expected) {
+    refuse(std::string(name) + " has " + std::to_string(array.size()) + " elements; it needs " +
+           std::to_string(expected));
+  }
+  return array.data();
+}
+
+/// Arrays that were checked once and are kept alive.
+struct Batch {
+  BatchOutput out;
+  nb::object keep;
+};
+
+Batch make_batch(const Pool& pool, Array<std::uint8_t> obs,
+                 std::optional<Array<std::uint8_t>> features, Array<float> reward,
+                 Array<std::uint8_t> terminated, Array<std::uint8_t> truncated,
+                 std::optional<Array<std::uint8_t>> final_obs,
+                 std::optional<Array<std::uint8_t>> final_features, Array<std::int32_t> numbers,
+                 Array<std::uint8_t> flags, Array<float> terms, Array<std::int32_t> enemies) {
+  const auto lanes = static_cast<std::size_t>(pool.size());
+  const std::size_t obs_size = lanes * pool.settings().obs_size();
+  const std::size_t feature_size = lanes * mario::kFeatureCount;
+  const bool tiles = pool.settings().obs == ObsKind::kTiles;
+  const bool same_step = pool.settings().autoreset == Autoreset::kSameStep;
+  if (tiles && !features) refuse("features are missing: obs is 'tiles'");
+  if (same_step && !final_obs) refuse("final_obs is missing: autoreset is 'same-step'");
+  if (tiles && same_step && !final_features) refuse("final_features are missing");
+  Batch batch;
+  batch.out.obs = data_of(obs, obs_size, "obs");
+  if (features) batch.out.features = data_of(*features, feature_size, "features");
+  batch.out.reward = data_of(reward, lanes, "reward");
+  batch.out.terminated = data_of(terminated, lanes, "terminated");
+  batch.out.truncated = data_of(truncated, lanes, "truncated");
+  if (final_obs) batch.out.final_obs = data_of(*final_obs, obs_size, "final_obs");
+  if (final_features) {
+    batch.out.final_features = data_of(*final_features, feature_size, "final_features");
+  }
+  batch.out.numbers = data_of(numbers, lanes * kInfoNumbers, "numbers");
+  batch.out.flags = data_of(flags, lanes * kInfoFlags, "flags");
+  batch.out.terms = data_of(terms, lanes * mario::kTermCount, "terms");
+  batch.out.enemies =
+      data_of(enemies, lanes * mario::ram::kEnemySlots * kEnemyNumbers, "enemies");
+  batch.keep = nb::make_tuple(obs, features, reward, terminated, truncated, final_obs,
+                              final_features, numbers, flags, terms, enemies);
+  return batch;
+}
+
+void step(Pool& pool, const Array<const std::int32_t>& actions, const Batch& batch) {
+  const std::int32_t* values =
+      data_of(actions, static_cast<std::size_t>(pool.size()), "actions");
+  for (int lane = 0; lane < pool.size(); ++lane) {
+    if (values[lane] < 0 || values[lane] >= pool.action_count()) {
+      refuse("action " + std::to_string(values[lane]) + " of lane " + std::to_string(lane) +
+             " does not exist; actions go from 0 to " + std::to_string(pool.action_count() - 1));
+    }
+  }
+  const nb::gil_scoped_release release;
+  pool.step({values, actions.size()}, batch.out);
+}
+
+void reset(Pool& pool, const std::vector<std::optional<std::uint64_t>>& seeds,
+           const std::optional<Array<const std::uint8_t>>& mask, const Batch& batch) {
+  std::span<const std::uint8_t> chosen;
+  if (mask) {
+    chosen = {data_of(*mask, static_cast<std::size_t>(pool.size()), "mask"), mask->size()};
+  }
+  const nb::gil_scoped_release release;
+  pool.reset(seeds, chosen, batch.out);
+}
+
+nb::object ram_of(Pool& pool) {
+  constexpr std::size_t kRam = 2048;
+  std::vector<std::uint8_t> all(static_cast<std::size_t>(pool.size()) * kRam);
+  for (int lane = 0; lane < pool.size(); ++lane) {
+    std::copy_n(pool.lane(lane).console().ram(), kRam,
+                all.data() + static_cast<std::size_t>(lane) * kRam);
+  }
+  return array_of(all.data(), {static_cast<std::size_t>(pool.size()), kRam});
+}
+
+void set_route(Pool& pool, int lane, const std::vector<std::vector<std::int32_t>>& way,
+               std::int32_t x_tolerance, std::int32_t y_tolerance, std::int32_t window) {
+  if (way.empty()) {
+    pool.lane(lane).set_route(nullptr);
+    return;
+  }
+  std::vector<mario::WayPoint> points;
+  for (const auto& point : way) {
+    if (point.size() != 3) refuse("a way point is (area, x, y)");
+    points.push_back({static_cast<std::uint16_t>(point[0]), point[1], point[2]});
+  }
+  const mario::RouteOptions options{x_tolerance, y_tolerance, window};
+  pool.lane(lane).set_route(std::make_shared<const mario::Route>(points, options));
+}
+
+nb::object picture_of(Pool& pool, int lane) {
+  const nes::Console& console = pool.lane(lane).console();
+  const PictureWriter writer(nes::kScreenHeight, nes::kScreenWidth, Hud::kKeep);
+  std::vector<std::uint8_t> out(writer.size() * 3);
+  writer.write_rgb(console, out.data(), 3);
+  return array_of(out.data(), {writer.height(), writer.width(), 3});
+}
+
+}  // namespace
+
+void bind_pool(nb::module_& module) {
+  nb::class_<Batch>(module, "Batch", "The arrays of a batch, checked and kept.");
+
+  nb::class_<Pool>(module, "Pool", "Many games over a few threads.")
+      .def(
+          "__init__",
+          [](Pool* self, const nb::bytes& image, const std::string& game, const EnvConfig& config,
+             int lanes, int threads) {
+            const auto which = game == "lost-levels" ? mario::Game::kLostLevels
+                                                     : mario::Game::kSuperMarioBros;
+            new (self) Pool(nes::Cartridge::parse(span_of(image)), which, config, lanes, threads);
+          },
+          "image"_a, "game"_a, "config"_a, "lanes"_a, "threads"_a)
+      .def_prop_ro("size", &Pool::size)
+      .def_prop_ro("threads", &Pool::threads)
+      .def_prop_ro("seconds", &Pool::seconds, "Time spent inside reset and step.")
+      .def_prop_ro("height", [](const Pool& p) { return p.settings().height; })
+      .def_prop_ro("width", [](const Pool& p) { return p.settings().width; })
+      .def_prop_ro("stack", [](const Pool& p) { return p.settings().stack; })
+      .def("batch", &make_batch, "obs"_a, "features"_a.none(), "reward"_a, "terminated"_a,
+           "truncated"_a, "final_obs"_a.none(), "final_features"_a.none(), "numbers"_a, "flags"_a,
+           "terms"_a, "enemies"_a, "Checks arrays once, for many steps.")
+      .def("reset", &reset, "seeds"_a, "mask"_a.none(), "batch"_a)
+      .def("step", &step, "actions"_a, "batch"_a)
+      .def(
+          "observe",
+          [](Pool& self, const std::vector<int>& lanes, const Batch& batch) {
+            self.observe(lanes, batch.out);
+          },
+          "lanes"_a, "batch"_a, "Writes the present moment of some lanes.")
+      .def("ram", &ram_of, "A copy of every lane's RAM.")
+      .def("picture", &picture_of, "lane"_a, "The last drawn screen of a lane, in colour.")
+      .def(
+          "save",
+          [](Pool& self, int lane) {
+            const auto blob = self.lane(lane).save();
+            return nb::bytes(reinterpret_cast<const char*>(blob.data()), blob.size());
+          },
+          "lane"_a)
+      .def(
+          "load",
+          [](Pool& self, int lane, const nb::bytes& blob, bool keep_random) {
+            self.lane(lane).load(span_of(blob), keep_random);
+          },
+          "lane"_a, "blob"_a, "keep_random"_a)
+      .def(
+          "set_level",
+          [](Pool& self, int lane, const std::string& level) { self.set_level(lane, level); },
+          "lane"_a, "level"_a)
+      .def("level", [](Pool& self, int lane) { return task_name(self.lane(lane).task()); },
+           "lane"_a)
+      .def(
+          "set_start_state",
+          [](Pool& self, int lane, const nb::bytes& blob) {
+            self.lane(lane).set_start_state(span_of(blob));
+          },
+          "lane"_a, "blob"_a)
+      .def("set_route", &set_route, "lane"_a, "way"_a, "x_tolerance"_a = 16, "y_tolerance"_a = 40,
+           "window"_a = 384)
+      .def(
+          "set_weights",
+          [](Pool& self, const mario::RewardWeights& weights) { self.weights() = weights; },
+          "weights"_a)
+      .def("weights", [](Pool& self) { return mario::RewardWeights(self.weights()); });
+}
+
+}  // namespace warpzone::bindings

@@ -1,0 +1,110 @@
+/// One game being played: skip, picture, reward, end of the episode.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "mario/progress.hpp"
+#include "mario/reward.hpp"
+#include "mario/tracker.hpp"
+#include "nes/console.hpp"
+#include "vector/config.hpp"
+#include "vector/info.hpp"
+#include "vector/picture.hpp"
+#include "vector/random.hpp"
+#include "vector/starts.hpp"
+
+namespace warpzone {
+
+/// What all lanes of a pool share.
+struct LaneContext {
+  LaneContext(std::shared_ptr<const nes::Cartridge> cartridge, mario::Game game,
+              const EnvConfig& config);
+
+  std::shared_ptr<const nes::Cartridge> cartridge;
+  mario::Game game;
+  LaneSettings settings;
+  PictureWriter picture;
+  StartStates starts;
+  mario::RewardWeights weights;  ///< Changed only between steps.
+};
+
+/// Where one lane writes the result of a step.
+struct LaneOutput {
+  std::uint8_t* obs = nullptr;
+  std::uint8_t* features = nullptr;  ///< Tiles only.
+  float* reward = nullptr;
+  std::uint8_t* terminated = nullptr;
+  std::uint8_t* truncated = nullptr;
+  std::uint8_t* final_obs = nullptr;       ///< Same-step autoreset only.
+  std::uint8_t* final_features = nullptr;  ///< The same, tiles.
+  InfoSlot info;
+};
+
+class Lane {
+ public:
+  Lane(LaneContext& context, int index);
+
+  void seed(std::uint64_t seed) { state_.random.state = seed; }
+  /// Begins an episode.
+  void reset(const LaneOutput& out);
+  /// `action` is an index into the configured actions.
+  void step(int action, const LaneOutput& out);
+
+  /// From the next reset on.
+  void set_task(const Task& task);
+  Task task() const { return task_; }
+  /// From the next reset on; an empty state means the task's own start.
+  void set_start_state(std::span<const std::uint8_t> blob);
+  /// Progress is measured along it from the next reset on; null means by areas.
+  void set_route(std::shared_ptr<const mario::Route> route) { route_ = std::move(route); }
+
+  std::vector<std::uint8_t> save() const;
+  /// Takes a state saved by a lane of the same shape, or by a bare console (then the lane's
+  /// episode begins there). Throws nes::StateError and changes nothing.
+  void load(std::span<const std::uint8_t> blob, bool keep_random);
+  /// Writes observation and info of the present moment.
+  void observe(const LaneOutput& out);
+
+  nes::Console& console() { return console_; }
+  const mario::Tracker& tracker() const { return state_.tracker; }
+
+ private:
+  /// The part of the lane that a save state holds besides the console and the pictures.
+  struct State {
+    mario::Tracker tracker;
+    Random random;
+    std::int64_t run_steps = 0;
+    std::uint8_t buttons = 0;  ///< Of the last emulated frame.
+    std::uint8_t ended = 1;    ///< Waits for a reset.
+    std::uint8_t newest = 0;   ///< Index of the newest plane.
+  };
+  static_assert(std::is_trivially_copyable_v<State>);
+
+  void begin_episode();
+  void play_frames(std::uint8_t buttons);
+  void take_picture();
+  void fill_stack();
+  void write_obs(std::uint8_t* obs, std::uint8_t* features) const;
+  bool ends_life() const;
+  bool ends_level() const;
+  bool terminated() const;
+  bool truncated() const;
+  std::uint8_t* plane(int index) { return planes_.data() + index * plane_size_; }
+  const std::uint8_t* plane(int index) const { return planes_.data() + index * plane_size_; }
+
+  LaneContext& context_;
+  nes::Console console_;
+  State state_;
+  Task task_;
+  std::shared_ptr<const mario::Route> route_;
+  std::unique_ptr<nes::MachineState> start_state_;
+  std::size_t plane_size_;
+  std::vector<std::uint8_t> planes_;
+  bool classic_done_ = false;
+};
+
+}  // namespace warpzone

@@ -1,0 +1,94 @@
+#include "vector/lane_state.hpp"
+
+#include <cstring>
+
+#include "nes/console.hpp"
+#include "nes/hash.hpp"
+
+namespace warpzone {
+namespace {
+
+constexpr std::uint32_t kMagic = 0x4C4E5A57;  // "WZNL"
+constexpr std::uint32_t kVersion = 1;
+
+struct Header {
+  std::uint32_t magic, version;
+  std::uint64_t console_size, lane_size, planes_size;
+  std::uint64_t shape;     ///< Of the observation that the planes belong to.
+  std::uint64_t checksum;  ///< Of everything after the header.
+};
+
+std::uint64_t shape_of(const LaneSettings& settings) {
+  const std::uint32_t numbers[] = {static_cast<std::uint32_t>(settings.obs),
+                                   static_cast<std::uint32_t>(settings.hud),
+                                   static_cast<std::uint32_t>(settings.height),
+                                   static_cast<std::uint32_t>(settings.width),
+                                   static_cast<std::uint32_t>(settings.stack)};
+  return nes::hash_bytes({reinterpret_cast<const std::uint8_t*>(numbers), sizeof numbers});
+}
+
+Header read_header(std::span<const std::uint8_t> blob) {
+  Header header{};
+  std::memcpy(&header, blob.data(), sizeof header);
+  if (header.version != kVersion) {
+    throw nes::StateError("the save state has lane format version " +
+                          std::to_string(header.version) + ", this build reads version " +
+                          std::to_string(kVersion));
+  }
+  const std::span<const std::uint8_t> body = blob.subspan(sizeof header);
+  const std::uint64_t limit = body.size();
+  if (header.console_size > limit || header.lane_size > limit || header.planes_size > limit ||
+      header.console_size + header.lane_size + header.planes_size != limit) {
+    throw nes::StateError("the save state is cut or padded: its parts do not add up to " +
+                          std::to_string(blob.size()) + " bytes");
+  }
+  if (nes::hash_bytes(body) != header.checksum) {
+    throw nes::StateError("the save state was altered: its checksum does not match");
+  }
+  return header;
+}
+
+}  // namespace
+
+bool is_lane_state(std::span<const std::uint8_t> blob) {
+  std::uint32_t magic = 0;
+  if (blob.size() < sizeof(Header)) return false;
+  std::memcpy(&magic, blob.data(), sizeof magic);
+  return magic == kMagic;
+}
+
+std::vector<std::uint8_t> pack_lane_state(std::span<const std::uint8_t> console,
+                                          std::span<const std::uint8_t> lane,
+                                          std::span<const std::uint8_t> planes,
+                                          const LaneSettings& settings) {
+  std::vector<std::uint8_t> blob(sizeof(Header));
+  for (const auto& part : {console, lane, planes}) blob.insert(blob.end(), part.begin(), part.end());
+  const Header header{kMagic,        kVersion,           console.size(),
+                      lane.size(),   planes.size(),      shape_of(settings),
+                      nes::hash_bytes(std::span(blob).subspan(sizeof(Header)))};
+  std::memcpy(blob.data(), &header, sizeof header);
+  return blob;
+}
+
+LaneParts unpack_lane_state(std::span<const std::uint8_t> blob, std::size_t lane_size,
+                            const LaneSettings& settings) {
+  const Header header = read_header(blob);
+  if (header.lane_size != lane_size) {
+    throw nes::StateError("the save state was made by another build of warpzone");
+  }
+  if (header.shape != shape_of(settings) || header.planes_size != settings.obs_size()) {
+    throw nes::StateError(
+        "the save state was made with other observations (obs, size, stack or hud differ)");
+  }
+  const auto body = blob.subspan(sizeof header);
+  return {body.first(header.console_size), body.subspan(header.console_size, header.lane_size),
+          body.last(header.planes_size)};
+}
+
+std::span<const std::uint8_t> console_part(std::span<const std::uint8_t> blob) {
+  if (!is_lane_state(blob)) return blob;
+  const Header header = read_header(blob);
+  return blob.subspan(sizeof header, header.console_size);
+}
+
+}  // namespace warpzone

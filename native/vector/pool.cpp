@@ -1,0 +1,95 @@
+#include "vector/pool.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "mario/tiles.hpp"
+
+namespace warpzone {
+
+Pool::Pool(std::shared_ptr<const nes::Cartridge> cartridge, mario::Game game,
+           const EnvConfig& config, int lanes, int threads)
+    : context_(std::move(cartridge), game, config),
+      workers_(std::clamp(threads, 1, std::max(lanes, 1))) {
+  if (lanes < 1) {
+    throw std::invalid_argument("num_envs is " + std::to_string(lanes) + "; it must be at least 1");
+  }
+  for (int i = 0; i < lanes; ++i) lanes_.push_back(std::make_unique<Lane>(context_, i));
+}
+
+Lane& Pool::lane(int index) {
+  if (index < 0 || index >= size()) {
+    throw std::out_of_range("lane " + std::to_string(index) + " does not exist; there are " +
+                            std::to_string(size()));
+  }
+  return *lanes_[static_cast<std::size_t>(index)];
+}
+
+void Pool::set_level(int index, const std::string& level) {
+  lane(index).set_task(parse_task(level, context_.game));
+}
+
+LaneOutput Pool::output_of(int lane, const BatchOutput& out) const {
+  const auto i = static_cast<std::size_t>(lane);
+  const std::size_t obs = settings().obs_size();
+  LaneOutput slot;
+  slot.obs = out.obs + i * obs;
+  slot.reward = out.reward + i;
+  slot.terminated = out.terminated + i;
+  slot.truncated = out.truncated + i;
+  if (out.final_obs != nullptr) slot.final_obs = out.final_obs + i * obs;
+  if (out.features != nullptr) slot.features = out.features + i * mario::kFeatureCount;
+  if (out.final_features != nullptr) {
+    slot.final_features = out.final_features + i * mario::kFeatureCount;
+  }
+  slot.info.numbers = out.numbers + i;
+  slot.info.flags = out.flags + i;
+  slot.info.stride = size();
+  slot.info.terms = out.terms + i * mario::kTermCount;
+  slot.info.enemies = out.enemies + i * mario::ram::kEnemySlots * kEnemyNumbers;
+  return slot;
+}
+
+template <typename Work>
+void Pool::for_lanes(Work work) {
+  const auto began = std::chrono::steady_clock::now();
+  // A lane that throws completes its slot with the error; the batch is always finished.
+  std::vector<std::string> errors(lanes_.size());
+  workers_.run(size(), [&](int index) {
+    try {
+      work(index);
+    } catch (const std::exception& error) {
+      errors[static_cast<std::size_t>(index)] = error.what();
+    }
+  });
+  seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  std::string text;
+  for (std::size_t i = 0; i < errors.size(); ++i) {
+    if (errors[i].empty()) continue;
+    text += (text.empty() ? "lane " : "; lane ") + std::to_string(i) + ": " + errors[i];
+  }
+  if (!text.empty()) throw LaneError(text);
+}
+
+void Pool::reset(std::span<const std::optional<std::uint64_t>> seeds,
+                 std::span<const std::uint8_t> mask, const BatchOutput& out) {
+  for_lanes([&](int index) {
+    const auto i = static_cast<std::size_t>(index);
+    if (!mask.empty() && mask[i] == 0) return;
+    if (i < seeds.size() && seeds[i]) lanes_[i]->seed(*seeds[i]);
+    lanes_[i]->reset(output_of(index, out));
+  });
+}
+
+void Pool::step(std::span<const std::int32_t> actions, const BatchOutput& out) {
+  for_lanes([&](int index) {
+    const auto i = static_cast<std::size_t>(index);
+    lanes_[i]->step(actions[i], output_of(index, out));
+  });
+}
+
+void Pool::observe(std::span<const int> lanes, const BatchOutput& out) {
+  for (const int index : lanes) lane(index).observe(output_of(index, out));
+}
+
+}  // namespace warpzone

@@ -1,0 +1,75 @@
+/// Many lanes over a few threads, writing straight into the caller's arrays.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "vector/lane.hpp"
+#include "vector/workers.hpp"
+
+namespace warpzone {
+
+/// Raised when lanes failed; the text names each and why. The others have finished their step, and
+/// the pool stays usable: the failed lanes want a reset.
+struct LaneError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Arrays of the whole batch, one row a lane unless said otherwise. The caller keeps them alive.
+struct BatchOutput {
+  std::uint8_t* obs = nullptr;
+  std::uint8_t* features = nullptr;
+  float* reward = nullptr;
+  std::uint8_t* terminated = nullptr;
+  std::uint8_t* truncated = nullptr;
+  std::uint8_t* final_obs = nullptr;
+  std::uint8_t* final_features = nullptr;
+  std::int32_t* numbers = nullptr;  ///< [kInfoNumbers][lanes]
+  std::uint8_t* flags = nullptr;    ///< [kInfoFlags][lanes]
+  float* terms = nullptr;
+  std::int32_t* enemies = nullptr;
+};
+
+class Pool {
+ public:
+  Pool(std::shared_ptr<const nes::Cartridge> cartridge, mario::Game game, const EnvConfig& config,
+       int lanes, int threads);
+
+  int size() const { return static_cast<int>(lanes_.size()); }
+  int threads() const { return workers_.count(); }
+  const LaneSettings& settings() const { return context_.settings; }
+  int action_count() const { return static_cast<int>(settings().config.actions.size()); }
+
+  /// Begins an episode in every lane that `mask` selects (all when it is empty), after giving lane
+  /// i the seed seeds[i] where there is one. Lanes left out write nothing.
+  void reset(std::span<const std::optional<std::uint64_t>> seeds,
+             std::span<const std::uint8_t> mask, const BatchOutput& out);
+  /// One agent step in every lane.
+  void step(std::span<const std::int32_t> actions, const BatchOutput& out);
+  /// Observation and info of the present moment, without a step.
+  void observe(std::span<const int> lanes, const BatchOutput& out);
+
+  Lane& lane(int index);
+  /// From the lane's next reset on. Any level of the game, not only the configured ones.
+  void set_level(int index, const std::string& level);
+  mario::RewardWeights& weights() { return context_.weights; }
+  /// Time spent in reset and step, in seconds.
+  double seconds() const { return seconds_; }
+
+ private:
+  template <typename Work>
+  void for_lanes(Work work);
+  LaneOutput output_of(int lane, const BatchOutput& out) const;
+
+  LaneContext context_;
+  std::vector<std::unique_ptr<Lane>> lanes_;
+  Workers workers_;
+  double seconds_ = 0.0;
+};
+
+}  // namespace warpzone

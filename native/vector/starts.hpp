@@ -1,0 +1,36 @@
+/// Where episodes begin. Getting to a level's start takes a few hundred frames from power-on; they
+/// are run once, and every later reset is a copy.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "nes/console.hpp"
+#include "vector/config.hpp"
+
+namespace warpzone {
+
+class StartStates {
+ public:
+  StartStates(std::shared_ptr<const nes::Cartridge> cartridge, mario::Game game,
+              const EnvConfig& config);
+
+  /// Puts the console at the start of the task. Any thread may call it.
+  void start(const Task& task, nes::Console& console);
+
+ private:
+  struct Entry {
+    Task task;
+    std::unique_ptr<nes::MachineState> state;
+  };
+
+  std::shared_ptr<const nes::Cartridge> cartridge_;
+  mario::Game game_;
+  mario::StartOptions options_;
+  bool exact_;
+  std::mutex mutex_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace warpzone

@@ -1,0 +1,1 @@
+"""Gymnasium environments: the readable single env, the fast vector env, ids, actions."""

@@ -1,0 +1,83 @@
+"""Action sets: lists of button combinations, by name or your own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from warpzone.errors import ConfigError
+
+#: Bit of each button in a controller byte.
+BUTTONS = {
+    "A": 0x01,
+    "B": 0x02,
+    "SELECT": 0x04,
+    "START": 0x08,
+    "UP": 0x10,
+    "DOWN": 0x20,
+    "LEFT": 0x40,
+    "RIGHT": 0x80,
+}
+NOOP = "NOOP"
+
+_RIGHT_ONLY = ("NOOP", "RIGHT", "RIGHT+A", "RIGHT+B", "RIGHT+A+B")
+_SIMPLE = (*_RIGHT_ONLY, "A", "LEFT")
+_COMPLEX = (*_SIMPLE, "LEFT+A", "LEFT+B", "LEFT+A+B", "DOWN", "UP")
+_EXTENDED = (*_COMPLEX, "START", "DOWN+B", "RIGHT+DOWN+B", "LEFT+DOWN+B", "A+B", "B")
+
+#: The named sets. The first three are those of gym-super-mario-bros, in its order.
+ACTION_SETS: dict[str, tuple[str, ...]] = {
+    "right-only": _RIGHT_ONLY,
+    "simple": _SIMPLE,
+    "complex": _COMPLEX,
+    "extended": _EXTENDED,
+}
+
+Actions = str | Sequence[str] | Sequence[Sequence[str]] | Sequence[int]
+
+
+def parse_buttons(combination: str | Sequence[str] | int) -> int:
+    """Turns ``"RIGHT+A"``, ``["right", "A"]`` or a controller byte into a controller byte.
+
+    Raises:
+        ConfigError: For an unknown button or a byte out of range.
+    """
+    if isinstance(combination, int):
+        if not 0 <= combination <= 0xFF:
+            raise ConfigError(f"actions: {combination} is no controller byte (0 to 255)")
+        return combination
+    names = combination.split("+") if isinstance(combination, str) else combination
+    byte = 0
+    for name in names:
+        button = name.strip().upper()
+        if button == NOOP:
+            continue
+        if button not in BUTTONS:
+            raise ConfigError(
+                f"actions: {name!r} is no button; there are NOOP, {', '.join(BUTTONS)}"
+            )
+        byte |= BUTTONS[button]
+    return byte
+
+
+def resolve_actions(actions: Actions) -> list[int]:
+    """Turns a set's name or a list of combinations into controller bytes.
+
+    Raises:
+        ConfigError: For an unknown set or button, or an empty list.
+    """
+    if isinstance(actions, str):
+        if actions not in ACTION_SETS:
+            raise ConfigError(
+                f"actions: {actions!r} is no action set; there are {', '.join(ACTION_SETS)}, "
+                "or give a list such as ['NOOP', 'RIGHT+A']"
+            )
+        actions = ACTION_SETS[actions]
+    if len(actions) == 0:
+        raise ConfigError("actions: the list is empty; give at least one combination")
+    return [parse_buttons(combination) for combination in actions]
+
+
+def describe_buttons(byte: int) -> str:
+    """The name of a controller byte, such as ``RIGHT+A``."""
+    order = ("RIGHT", "LEFT", "UP", "DOWN", "A", "B", "SELECT", "START")
+    return "+".join(name for name in order if byte & BUTTONS[name]) or NOOP

@@ -1,0 +1,110 @@
+"""From the user's keywords to what the native core takes: the same for every environment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from warpzone import _native
+from warpzone.envs.actions import resolve_actions
+from warpzone.errors import ConfigError
+from warpzone.rom_image import GAMES, SMB
+from warpzone.roms import load_game
+
+#: Value of a reward weight: a number, or (start, end, steps) for one that moves.
+Weight = float | tuple[float, float, int]
+
+#: Where the whole game is played from the title screen.
+WHOLE_GAME = "game"
+
+
+@dataclass(frozen=True)
+class EnvSetup:
+    """A checked configuration with the cartridge it is for."""
+
+    image: bytes
+    game: str
+    config: _native.EnvConfig
+    weights: _native.RewardWeights
+
+    @property
+    def action_space(self) -> spaces.Discrete[np.int64]:
+        """One action for each button combination."""
+        return spaces.Discrete(len(self.config.actions))
+
+
+def prepare(
+    level: str | Sequence[str] = "1-1",
+    *,
+    rom: str | os.PathLike[str] | None = None,
+    game: str = SMB,
+    weights: Mapping[str, Weight] | None = None,
+    **parameters: Any,
+) -> EnvSetup:
+    """Checks keywords and finds the cartridge.
+
+    Args:
+        level: A level ('1-1'), several ('1-1,1-2', or a list), 'all', or 'game'.
+        rom: The cartridge; by default the one that is installed.
+        game: 'smb' or 'lost-levels'.
+        weights: Reward weights that differ from the defaults.
+        parameters: Any of `parameter_help()`; `actions` may also name a set, `size` be one number.
+
+    Raises:
+        ConfigError: With one sentence that names the parameter, its value and what is allowed.
+        RomError: When no usable cartridge is found.
+    """
+    if game not in GAMES:
+        raise ConfigError(f"game is {game!r}; it must be one of {', '.join(GAMES)}")
+    if "levels" in parameters:
+        raise ConfigError("levels is given as `level`, for one level or several")
+    if "actions" in parameters:
+        parameters["actions"] = resolve_actions(parameters["actions"])
+    if isinstance(parameters.get("size"), int | np.integer):
+        parameters["size"] = (int(parameters["size"]), int(parameters["size"]))
+    config = _native.EnvConfig(levels=expand_levels(level, game), **parameters)
+    _native.check(config, game)
+    reward_weights = _native.RewardWeights(**(weights or {}))
+    return EnvSetup(load_game(game, rom), game, config, reward_weights)
+
+
+def expand_levels(level: str | Sequence[str], game: str = SMB) -> list[str]:
+    """Turns '1-1', '1-1,1-2', 'all' or a list into a list of level names.
+
+    Raises:
+        ConfigError: When something else than text is given.
+    """
+    names = level.split(",") if isinstance(level, str) else list(level)
+    result: list[str] = []
+    for name in names:
+        if not isinstance(name, str):
+            raise ConfigError(f"level {name!r} is no text; levels are written like '1-1'")
+        if name.strip() == "all":
+            result.extend(_native.level_names(game))
+        else:
+            result.append(name.strip())
+    return result
+
+
+def parameter_help() -> dict[str, str]:
+    """Every parameter with its help text."""
+    return dict(_native.EnvConfig.help())
+
+
+def observation_space(config: _native.EnvConfig, height: int, width: int, stack: int) -> Any:
+    """The space of one environment's observations."""
+    if config.obs == "tiles":
+        planes, rows, columns = _native.TILES_SHAPE
+        return spaces.Dict(
+            {
+                "tiles": spaces.Box(0, 255, (planes * stack, rows, columns), np.uint8),
+                "features": spaces.Box(0, 255, (_native.FEATURE_COUNT,), np.uint8),
+            }
+        )
+    shape = (stack, height, width) if config.obs == "pixels" else (height, width, 3 * stack)
+    return spaces.Box(0, 255, shape, np.uint8)

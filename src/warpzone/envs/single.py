@@ -1,0 +1,213 @@
+"""The single environment: short and readable, the reference for the vector environment.
+
+It is built from the bare console and from single pieces of game knowledge; frame skipping, sticky
+buttons, stacking, starts and ends are spelled out here. Tests compare the native vector environment
+with it, step by step and bit by bit.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+from warpzone import _native
+from warpzone.console import Console
+from warpzone.envs.random_stream import RandomStream
+from warpzone.envs.setup import WHOLE_GAME, observation_space, prepare
+from warpzone.errors import ConfigError
+
+_FRAMES_PER_SECOND = 60
+_STATUS_NAMES = ("small", "tall", "fireball")
+
+Obs = Any  # A picture stack, or a dict of tiles and features.
+
+
+class MarioEnv(gym.Env[Obs, np.int64]):
+    """Super Mario Bros. as a Gymnasium environment."""
+
+    metadata = {"render_modes": ["rgb_array"], "render_fps": _FRAMES_PER_SECOND}
+
+    def __init__(self, level: Any = "1-1", *, render_mode: str | None = None, **options: Any):
+        """Makes an environment.
+
+        Args:
+            level: A level, several, 'all', or 'game' for the whole game.
+            render_mode: None or 'rgb_array'.
+            options: As for `warpzone.make_vec`; `autoreset` has no meaning here.
+        """
+        if render_mode not in (None, "rgb_array"):
+            raise ConfigError(f"render_mode is {render_mode!r}; it must be None or 'rgb_array'")
+        self._setup = prepare(level, **options)
+        self._config = config = self._setup.config
+        self.render_mode = render_mode
+        self.metadata = {**self.metadata, "render_fps": _FRAMES_PER_SECOND // config.frame_skip}
+        self._console = Console(self._setup.image, exact=config.exact)
+        self._picture = _native.PictureWriter(config)
+        stack = _native.stack_of(config, self._setup.game)
+        self._planes: deque[NDArray[np.uint8]] = deque(maxlen=stack)
+        self._tracker = _native.Tracker()
+        self._random: RandomStream | None = None
+        self._level = config.levels[0]
+        self._starts: dict[str, bytes] = {}
+        self._buttons = 0
+        self._run_steps = 0
+        self._ended = True
+        self._classic_done = False
+        self.observation_space = observation_space(
+            config, self._picture.height, self._picture.width, stack
+        )
+        self.action_space = self._setup.action_space
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Obs, dict[str, Any]]:
+        """Begins an episode; `options={"state": blob}` begins it at a save state."""
+        super().reset(seed=seed)
+        if seed is not None:
+            self._random = RandomStream(seed)
+        elif self._random is None:
+            self._random = RandomStream(int(self.np_random.integers(2**63)))
+        config = self._config
+        if config.level_order == "random" and len(config.levels) > 1:
+            self._level = config.levels[self._random.below(len(config.levels))]
+        self._console.load(_native.console_state(self._start_state(options)))
+        if config.noop_max > 0:
+            for _ in range(self._random.below(config.noop_max + 1)):
+                self._console.run_frame(0, render=False)
+        self._buttons = 0
+        self._ended = self._classic_done = False
+        self._tracker.reset(self._console)
+        first = self._first_picture()
+        self._planes.extend([first] * (self._planes.maxlen or 1))
+        return self._observation(), self._info()
+
+    def step(self, action: Any) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
+        """Holds the action's buttons for `frame_skip` frames."""
+        if not self.action_space.contains(np.int64(action)):
+            raise ConfigError(
+                f"action {action!r} does not exist; actions go from 0 to {self.action_space.n - 1}"
+            )
+        if self._ended:
+            raise gym.error.ResetNeeded("the episode has ended: call reset() first")
+        self._planes.append(self._play(self._config.actions[int(action)]))
+        if self._config.reward == "classic":
+            reward = self._tracker.finish_classic_step()
+        else:
+            terms = self._tracker.finish_step(self._console, self._setup.weights, self._run_steps)
+            reward = float(np.float32(sum(terms)))
+        self._run_steps += 1
+        info = self._info()
+        terminated = self._terminated(info)
+        truncated = not terminated and self._truncated(info)
+        self._ended = terminated or truncated
+        return self._observation(), reward, terminated, truncated, info
+
+    def render(self) -> NDArray[np.uint8] | None:  # type: ignore[override]
+        """The screen as it is, 240 x 256 x 3."""
+        return self._console.screen if self.render_mode == "rgb_array" else None
+
+    @property
+    def console(self) -> Console:
+        """The machine the game runs on."""
+        return self._console
+
+    def ram(self) -> NDArray[np.uint8]:
+        """A copy of the console's RAM."""
+        return self._console.ram.copy()
+
+    def _play(self, buttons: int) -> NDArray[np.uint8]:
+        """Runs the frames of a step and returns the newest picture or grid."""
+        config, skip = self._config, self._config.frame_skip
+        draws = config.obs != "tiles" or self.render_mode is not None
+        pools = config.max_pool and config.obs == "pixels" and skip > 1
+        before = None
+        for frame in range(skip):
+            assert self._random is not None
+            if not (config.sticky_prob > 0 and self._random.uniform() < config.sticky_prob):
+                self._buttons = buttons
+            observed = frame == skip - 1 or (pools and frame == skip - 2)
+            self._console.run_frame(self._buttons, render=draws and observed)
+            if not self._classic_done:
+                self._tracker.frame(self._console)
+                if config.reward == "classic":
+                    self._classic_done = _native.classic_done(self._console)
+                    if not self._classic_done:
+                        _native.classic_skip_scripted(self._console)
+            if pools and frame == skip - 2:
+                before = self._picture.grey(self._console)
+        if before is not None:
+            grey = np.maximum(before, self._picture.grey(self._console))
+            return self._picture.shrink(grey)
+        return self._plane()
+
+    def _plane(self) -> NDArray[np.uint8]:
+        """What the agent sees of this moment."""
+        if self._config.obs == "tiles":
+            return _native.tiles(self._console)
+        if self._config.obs == "rgb":
+            return self._picture.rgb(self._console)
+        return self._picture.shrink(self._picture.grey(self._console))
+
+    def _first_picture(self) -> NDArray[np.uint8]:
+        """Draws a frame ahead and takes it back: a restored machine has drawn nothing yet."""
+        here = self._console.save()
+        self._console.run_frame(0, render=True)
+        if self._config.obs == "tiles":
+            self._console.load(here)
+            return self._plane()
+        plane = self._plane()
+        self._console.load(here)
+        return plane
+
+    def _start_state(self, options: dict[str, Any] | None) -> bytes:
+        config = self._config
+        if options and "state" in options:
+            return bytes(options["state"])
+        if config.start_state:
+            return bytes(config.start_state)
+        if self._level not in self._starts:
+            scout = Console(self._setup.image, exact=config.exact)
+            _native.start(scout, self._setup.game, self._level, config.power, config.halfway)
+            self._starts[self._level] = scout.save()
+        return self._starts[self._level]
+
+    def _observation(self) -> Obs:
+        if self._config.obs == "tiles":
+            features = _native.features(self._console, self._buttons)
+            return {"tiles": np.concatenate(self._planes), "features": features}
+        if self._config.obs == "rgb":
+            return np.concatenate(self._planes, axis=2)
+        return np.stack(self._planes)
+
+    def _info(self) -> dict[str, Any]:
+        info = self._tracker.info(self._console)
+        if self._config.reward == "classic":
+            info["status"] = _STATUS_NAMES[min(info["status"], 2)]
+        return info
+
+    def _terminated(self, info: dict[str, Any]) -> bool:
+        whole_game = self._level == WHOLE_GAME
+        if self._config.reward == "classic" and not whole_game:
+            return self._classic_done
+        one_life = self._config.one_life if self._config.one_life is not None else not whole_game
+        one_level = self._config.one_level if self._config.one_level is not None else not whole_game
+        return bool(
+            info["game_over"]
+            or self._tracker.cleared_last_castle
+            or (one_life and info["death"])
+            or (one_level and (info["flag_get"] or info["level_changed"]))
+        )
+
+    def _truncated(self, info: dict[str, Any]) -> bool:
+        config = self._config
+        out_of_steps = config.max_steps > 0 and info["steps"] >= config.max_steps
+        stuck = (
+            config.stagnation_limit > 0
+            and info["stagnation"] >= config.stagnation_limit * config.frame_skip
+        )
+        return out_of_steps or stuck
+

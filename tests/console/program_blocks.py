@@ -1,0 +1,310 @@
+"""The blocks that random programs are made of: register writes, delays, polling loops and noise."""
+
+from __future__ import annotations
+
+import random
+
+# Loops that end when a flag of the picture unit's status comes or goes. $10 counts interrupts.
+POLLS = (
+    "w: BIT $2002; BVC w",
+    "w: BIT $2002; BVS w",
+    "w: BIT $2002; BPL w",
+    "w: BIT $2002; BMI w",
+    "w: LDA $2002; BPL w",
+    "w: LDX $2002; BPL w",
+    "w: LDY $2002; BPL w",
+    "w: LDA $200A; AND #$40; BEQ w",
+    "w: LDA $2002; AND #$40; BNE w",
+    "w: LDA $2002; AND #$20; BEQ w",
+    "w: LDA $2002; AND #$20; BNE w",
+    "w: LDA $2002; AND #$C0; BEQ w",
+    "w: LDA $3FFA; AND #$E0; BEQ w",
+    "w: LDA $2002; ASL A; BPL w",
+    "w: LDA $2002; ASL A; ASL A; BCC w",
+    "w: LDA $2002; ASL A; BCC w",
+    "w: LDY $2002; TYA; ASL A; BPL w",
+    "w: LDX $2002; TXA; AND #$60; BEQ w",
+    "w: LDA #$20; BIT $2002; BEQ w",
+    "w: LDA #$C0; BIT $2002; BEQ w",
+    "w: LDA $2002; LSR A; AND #$70; BEQ w",
+    "w: BIT $2002; NOP; BVC w",
+    "w: NOP; NOP; NOP; BIT $2002; BVC w",
+    "w: BIT $2002; BIT $2002; BPL w",
+    "w: BIT $2002; LDA $2002; AND #$C0; BEQ w",
+    "w: LDA $2002; ORA $10; AND #$E0; BEQ w",
+    "w: LDA $2002; EOR #$FF; AND #$40; BNE w",
+    "w: LDA $2002; CMP #$40; BCC w",
+    "w: LDX $2002; CPX #$80; BCC w",
+    "w: LDA $2002; STA $20; BPL w",
+    "w: INX; BIT $2002; BVC w",
+    "w: INC $21; LDA $2002; AND #$C0; BEQ w",
+    "w: LDA $2002; EOR $2002; BEQ w",
+    "w: BIT $2002; BVC s; JMP o; s: BIT $2002; BPL w; o: NOP",
+    "a: LDA $2002; AND #$40; BNE a; LDY #$10; b: LDA $2002; AND #$C0; BEQ b",
+    "LDA $10; w: CMP $10; BEQ w",
+    "LDX $10; w: CPX $0810; BEQ w",
+    "LDA $10; w: EOR $10; BNE o; LDA $10; JMP w; o: NOP",
+    "w: LDA $10; BIT $2002; CMP $10; BEQ w",
+    "LDX #$60; w: BIT $2002; BVS o; DEX; BNE w; o: NOP",
+    "LDY #$00; w: LDA $2002; AND #$60; BNE o; INY; BNE w; o: STY $22",
+    "w: LDA $4015; AND #$40; BEQ w",
+    "w: LDA $4015; AND #$01; BNE w",
+    "w: LDA $4016; LSR A; BCC w",
+    "w: LDA $2007; BEQ w",
+    "w: LDA $2004; AND #$80; BEQ w",
+)
+
+# `#N` stands for a drawn byte.
+DELAYS = (
+    "LDX #N; w: DEX; BNE w",
+    "LDY #N; w: DEY; BNE w",
+    "LDX #N; w: NOP; DEX; BNE w",
+    "LDX #N; w: INX; BNE w",
+    "LDX #N; w: DEX; BPL w",
+    "LDX #N; w: DEX; CPX #$05; BCS w",
+    "LDA #N; SEC; w: SBC #$01; BNE w",
+    "LDA #N; w: LSR A; BNE w",
+    "LDA #N; ORA #$01; w: ASL A; BCC w",
+    "LDY #$03; o: LDX #N; w: DEX; BNE w; DEY; BNE o",
+    "LDX #$04; o: LDY #N; w: DEY; BNE w; DEX; BNE o",
+    "LDX #N; w: DEX; BEQ o; JMP w; o: NOP",
+    "NOP; NOP; NOP",
+    "NOP",
+    "LDA $20",
+    "PHA; PLA",
+)
+
+NOISE = (
+    "PHP; PLA; STA $23",
+    "LDA #N; PHA; PLP",
+    "SEI",
+    "CLI",
+    "SED; CLD",
+    "TSX; STX $24",
+    "BRK; NOP",
+    "LDA $10; ADC $2002; STA $25",
+    "LDX #N; LDA $0300,X; ADC $03FF,X; ROL $0300,X; STA $0400,X",
+    "LDY #N; LDA ($00),Y; EOR ($00,X); STA ($04),Y",
+    "STA $8000; INC $8123; LDA $8001; STA $6010; INC $6010; LDX $6010",
+    "JSR s; JMP o; s: RTS; o: NOP",
+    "LDA #$AD; STA $06E0; LDA #N; STA $06E1; LDA #$20; STA $06E2; LDA #$60; STA $06E3; JSR $06E0",
+    "LDA #$EE; STA $6000; LDA #$07; STA $6001; LDA #$20; STA $6002; LDA #$60; STA $6003; JSR $6000",
+    ".byte $AF $02 $20",  # LAX $2002
+    ".byte $8F $01 $20",  # SAX $2001
+    ".byte $CF $07 $20",  # DCP $2007
+    ".byte $EF $01 $20",  # ISC $2001
+    ".byte $0C $07 $20",  # NOP $2007
+    ".byte $0F $05 $20",  # SLO $2005
+    ".byte $4B $7F; .byte $6B $3F; .byte $CB $04",
+    "LDY #N; .byte $9C $F8 $1F",  # SHY $1FF8,X
+)
+
+SOUND = (
+    "LDA #N; STA $4017",
+    "LDA #$40; STA $4017",
+    "LDA #$00; STA $4017",
+    "LDA #$C0; STA $4017",
+    "LDA #N; STA $4015",
+    "LDA #$0F; STA $4015; LDA #N; STA $4003; STA $400B; STA $4007",
+    "LDA #$00; STA $4013; LDA #N; STA $4010; LDA #$10; STA $4015",
+    "LDA #$8F; STA $4010; LDA #$01; STA $4013; LDA #$1F; STA $4015",
+    "LDA #N; STA $4000; STA $400C",
+    "LDA $4015; STA $26",
+)
+
+
+class BlockWriter:
+    """Draws blocks."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+        self.loudness = rng.choice((0.0, 0.0, 0.03, 0.1))
+        # Half of all programs dwell on a few kinds of blocks.
+        dwell = rng.random() < 0.5
+        kinds = (
+            (self.register_write, 20),
+            (self.mask_write, 8),
+            (self.control_write, 6),
+            (self.flicker, 8),
+            (self.scroll, 8),
+            (self.data_burst, 5),
+            (self.register_read, 5),
+            (self.delay, 20),
+            (self.poll, 9),
+            (self.sprite_dma, 5),
+            (self.sprite_write, 5),
+            (self.spin, 4),
+            (self.pads, 1),
+            (self.noise, 4),
+        )
+        self.kinds = rng.sample(kinds, 4) if dwell else kinds
+
+    def blocks(self, count: int) -> tuple[str, ...]:
+        """Draws some."""
+        functions, weights = zip(*self.kinds, strict=True)
+        chosen = self.rng.choices(functions, weights, k=count)
+        return tuple(self.sound() if self.rng.random() < self.loudness else f() for f in chosen)
+
+    def setup(self, pattern_ram: bool) -> tuple[str, ...]:
+        """Fills the picture memory and switches the picture on."""
+        # Page after page from the tables, which are 16 pages long.
+        fill = (
+            "LDA #HIGH; STA $2006; LDA #$00; STA $2006; STA $00; TAY; LDX #COUNT; LDA #$80;"
+            " STA $01; w: LDA ($00),Y; STA $2007; INY; BNE w; INC $01; LDA $01; AND #$8F;"
+            " STA $01; DEX; BNE w"
+        )
+        parts = [
+            "CLD; LDA #$00; STA $2000; STA $2001; BIT $2002",
+            "LDX #$00; c: LDA sprites,X; STA $0200,X; STA $0700,X; INX; BNE c",
+            "LDA #$3F; STA $2006; LDA #$00; STA $2006; TAX;"
+            " p: LDA palette,X; STA $2007; INX; CPX #$20; BNE p",
+        ]
+        if self.rng.random() < 0.9:
+            parts.append(fill.replace("HIGH", "$20").replace("COUNT", "$10"))
+        if pattern_ram:
+            pages = self.rng.choice(("$10", "$20"))
+            parts.append(fill.replace("HIGH", "$00").replace("COUNT", pages))
+        if self.rng.random() < 0.8:
+            parts.append("LDA #$02; STA $4014")
+        if self.rng.random() < 0.7:
+            parts.append("LDA #$40; STA $4017")
+        parts.append(self.control_write())
+        parts.append("LDA #$1E; STA $2001")
+        return tuple(parts)
+
+    def byte(self) -> str:
+        """Draws a byte as it is written."""
+        return f"${self.rng.randrange(256):02X}"
+
+    def address(self, register: int) -> str:
+        """Draws one of a register's addresses, mostly the first."""
+        mirror = self.rng.randrange(0x400) if self.rng.random() < 0.2 else 0
+        return f"${0x2000 + 8 * mirror + register:04X}"
+
+    def register_write(self) -> str:
+        """Any register, by any kind of access."""
+        rng = self.rng
+        register = rng.choice((0, 1, 3, 4, 5, 5, 6, 6, 7, 7, 2))
+        address, value = self.address(register), self.byte()
+        index = rng.randrange(256)
+        below = f"${0x2000 + 8 * 64 + register - index:04X}"
+        return rng.choice(
+            (
+                f"LDA #{value}; STA {address}",
+                f"LDX #{value}; STX {address}",
+                f"LDY #{value}; STY {address}",
+                f"STA {address}",
+                f"LDX #${index:02X}; LDA #{value}; STA {below},X",
+                f"LDY #${index:02X}; LDA #{value}; STA {below},Y",
+                f"LDA #${register:02X}; STA $02; LDA #$20; STA $03; LDY #$00; STA ($02),Y",
+                f"{rng.choice(('INC', 'DEC', 'ASL', 'ROR'))} {address}",
+            )
+        )
+
+    def mask_write(self) -> str:
+        """Drawing on most of the time."""
+        value = self.rng.choice(("$1E", "$1E", "$18", "$08", "$10", "$00", "$0A", self.byte()))
+        return f"LDA #{value}; STA {self.address(1)}"
+
+    def control_write(self) -> str:
+        """Interrupts on most of the time."""
+        value = self.rng.randrange(128) | (0x80 if self.rng.random() < 0.8 else 0)
+        return f"LDA #${value:02X}; STA {self.address(0)}"
+
+    def flicker(self) -> str:
+        """A register changed and changed again within one or two lines."""
+        rng = self.rng
+        register = rng.choice((0, 1, 1, 1, 5))
+        first, second = self.byte(), self.byte()
+        if register == 1:
+            first, second = rng.sample(("$1E", "$18", "$08", "$10", "$00", "$E1", self.byte()), 2)
+        between = "; ".join(rng.choice(("NOP", "LDA $20", "PHA; PLA")) for _ in range(rng.randrange(12)))
+        return f"LDX #{first}; LDY #{second}; STX $200{register}; {between}; STY $200{register}"
+
+    def scroll(self) -> str:
+        """The usual ways to move the picture, in the middle of it."""
+        a, b, c, d = (self.byte() for _ in range(4))
+        return self.rng.choice(
+            (
+                f"BIT $2002; LDA #{a}; STA $2005; LDA #{b}; STA $2005",
+                f"LDA #{a}; STA $2005; STA $2005",
+                f"LDA #{a}; STA $2005",
+                f"BIT $2002; LDA #{a}; STA $2006; LDA #{b}; STA $2006",
+                f"BIT $2002; LDA #{a}; STA $2006; LDA #{b}; STA $2005; LDA #{c}; STA $2005;"
+                f" LDA #{d}; STA $2006",
+                f"LDA #{a}; STA $2006; STA $2006",
+            )
+        )
+
+    def data_burst(self) -> str:
+        """Several accesses to picture memory, with or without moving the address first."""
+        high = f"${self.rng.choice((0x20, 0x23, 0x2B, 0x3F, 0x3F, 0x10, 0x00, 0x00, 0x27)):02X}"
+        low = f"${self.rng.randrange(self.rng.choice((0x20, 0x100))):02X}"
+        move = f"BIT $2002; LDA #{high}; STA $2006; LDA #{low}; STA $2006"
+        access = self.rng.choice(("STA $2007", "LDA $2007; STA $27", "STX $2007", "LDY $2007"))
+        burst = "; ".join([access] * self.rng.randint(1, 6))
+        return f"{move}; {burst}" if self.rng.random() < 0.7 else burst
+
+    def register_read(self) -> str:
+        """What is read is kept in RAM, where a difference stays visible."""
+        register = self.rng.choice((0, 2, 2, 2, 4, 4, 5, 7, 7))
+        load, store = self.rng.choice((("LDA", "STA"), ("LDX", "STX"), ("LDY", "STY")))
+        return self.rng.choice(
+            (
+                f"{load} {self.address(register)}; {store} ${self.rng.randrange(0x28, 0x80):02X}",
+                f"LDX $14; LDA {self.address(register)}; STA $0500,X; INC $14",
+                f"LDX #$02; LDA $20{register:02X},X; STA $28",
+                f"BIT {self.address(register)}; PHP; PLA; STA $29",
+            )
+        )
+
+    def delay(self) -> str:
+        """Time passes, mostly in loops."""
+        limit = self.rng.choice((8, 40, 256))
+        return self.rng.choice(DELAYS).replace("#N", f"#${self.rng.randrange(limit):02X}")
+
+    def poll(self) -> str:
+        """A loop that waits."""
+        return self.rng.choice(POLLS)
+
+    def sprite_dma(self) -> str:
+        """Mostly from the page with sprites, sometimes from registers or the program."""
+        page = self.rng.choice((0x02, 0x02, 0x02, 0x07, 0x0A, 0x00, 0x20, 0x40, 0x60, 0x80, 0xFF))
+        return f"LDA #${page:02X}; STA $4014"
+
+    def sprite_write(self) -> str:
+        """Sprites changed in memory, or one by one."""
+        place = f"${0x200 + self.rng.choice((0, 1, 2, 3, self.rng.randrange(256))):04X}"
+        return self.rng.choice(
+            (
+                f"LDA #{self.byte()}; STA {place}",
+                f"INC {place}",
+                f"LDA #{self.byte()}; STA $2003; LDA #{self.byte()}; STA $2004; STA $2004",
+                f"LDA #$00; STA $2003; LDA #{self.byte()}; STA $2004; LDX #$00; STX $2004;"
+                f" STX $2004; LDX #{self.byte()}; STX $2004",
+                "LDA #$00; STA $2003",
+            )
+        )
+
+    def spin(self) -> str:
+        """A jump to itself; only an interrupt ends it."""
+        on = "LDA #$90; STA $2000; " if self.rng.random() < 0.8 else ""
+        return f"{on}LDA #$01; STA $11; JMP *"
+
+    def pads(self) -> str:
+        """Both controllers, bit by bit."""
+        port = self.rng.choice(("$4016", "$4017"))
+        return (
+            f"LDA #$01; STA $4016; LSR A; STA $4016; LDX #$0A; w: LDA {port}; LSR A; ROL $30;"
+            " DEX; BNE w"
+        )
+
+    def noise(self) -> str:
+        """Everything else a program does."""
+        if self.rng.random() < 0.01:
+            return ".byte $02"  # KIL: the processor stops
+        return self.rng.choice(NOISE).replace("#N", f"#{self.byte()}")
+
+    def sound(self) -> str:
+        """The sound unit: interrupts and stolen cycles."""
+        return self.rng.choice(SOUND).replace("#N", f"#{self.byte()}")
