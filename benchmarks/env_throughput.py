@@ -18,12 +18,13 @@ from collections.abc import Callable
 from contextlib import ExitStack, closing
 from pathlib import Path
 
-from ours import AgentSteps, RawFrames
+from ours import agent_steps, raw_frames
 from peers import install
 from peers.serve import Worker, measure
-from report import Row, as_json, machine, markdown
+from report import Row, as_json, markdown
 
 from warpzone import roms
+from warpzone.tools.machine import machine
 
 Contestants = dict[str, Callable[[], float]]
 
@@ -46,7 +47,7 @@ def agent_step_rows(options: argparse.Namespace, rom: Path) -> list[Row]:
     with ExitStack() as stack:
         arguments = (str(integrations), install.RETRO_GAME)
         retro = stack.enter_context(closing(Worker(python, "retro_steps.py", *arguments)))
-        ours = stack.enter_context(closing(AgentSteps(rom, num_envs=1, num_threads=1)))
+        ours = stack.enter_context(closing(agent_steps(rom, num_envs=1, num_threads=1)))
         best = best_rates(
             {
                 "ours": lambda: measure(ours.run, options.seconds, 100, options.clock),
@@ -62,7 +63,7 @@ def agent_step_rows(options: argparse.Namespace, rom: Path) -> list[Row]:
 def raw_frame_rows(options: argparse.Namespace, rom: Path) -> list[Row]:
     """The bare console against nes-py, which always draws."""
     python = install.install(install.NES_PY, options.peers)
-    undrawn, drawn = RawFrames(rom, render=False), RawFrames(rom, render=True)
+    undrawn, drawn = raw_frames(rom, render=False), raw_frames(rom, render=True)
     with closing(Worker(python, "nespy_frames.py")) as peer:
         best = best_rates(
             {
@@ -88,8 +89,8 @@ def raw_frame_rows(options: argparse.Namespace, rom: Path) -> list[Row]:
 def scaling_rows(options: argparse.Namespace, rom: Path) -> list[Row]:
     """Sixteen environments: two threads against one, and what Python adds."""
     with ExitStack() as stack:
-        one = stack.enter_context(closing(AgentSteps(rom, num_envs=16, num_threads=1)))
-        two = stack.enter_context(closing(AgentSteps(rom, num_envs=16, num_threads=2)))
+        one = stack.enter_context(closing(agent_steps(rom, num_envs=16, num_threads=1)))
+        two = stack.enter_context(closing(agent_steps(rom, num_envs=16, num_threads=2)))
         # Wall clock only: the processor time of two threads says nothing about their speed.
         best = best_rates(
             {

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import platform
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
-import numpy as np
+from warpzone.tools.machine import machine
 
 
 @dataclass(frozen=True)
@@ -48,23 +45,3 @@ def markdown(rows: list[Row]) -> str:
 def as_json(rows: list[Row]) -> dict[str, Any]:
     """Returns the rows and the machine as data."""
     return {"machine": machine(), "rows": [asdict(row) | {"met": row.met} for row in rows]}
-
-
-def machine() -> dict[str, str]:
-    """Returns what the figures depend on."""
-    return {
-        "cpu": _cpu_model(),
-        "cores": str(os.cpu_count()),
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "system": platform.platform(),
-    }
-
-
-def _cpu_model() -> str:
-    cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.exists():
-        for line in cpuinfo.read_text().splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    return platform.processor() or "unknown"

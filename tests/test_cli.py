@@ -41,11 +41,23 @@ def test_each_rom_command_has_help_with_an_example(name: str) -> None:
     assert f"  warpzone rom {name}" in result.stdout
 
 
+@pytest.mark.parametrize("name", ["render", "play", "bench env"])
+def test_each_command_has_help_with_an_example(name: str) -> None:
+    result = run_program(*name.split(), "--help")
+    assert result.returncode == 0
+    assert f"For example:\n  warpzone {name}" in result.stdout
+
+
+def test_help_names_every_command() -> None:
+    listed = run_program("--help").stdout
+    assert [name for name in cli.COMMANDS if f"• {name} " not in listed] == []
+
+
 def test_help_imports_nothing_heavy() -> None:
     script = (
         "import sys; from warpzone import cli\n"
         "try:\n    cli.main(['--help'])\nexcept SystemExit: pass\n"
-        "print({'numpy', 'gymnasium', 'torch', 'imageio'} & set(sys.modules))"
+        "print({'torch', 'imageio', 'imageio_ffmpeg', 'PIL', 'pygame'} & set(sys.modules))"
     )
     result = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True
@@ -137,3 +149,82 @@ def test_unexpected_errors_keep_their_traceback(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(RomShow, "run", fail)
     with pytest.raises(RuntimeError, match="a bug"):
         cli.main(["rom", "status"])
+
+
+def render(tmp_path: Path, *arguments: str, name: str = "out.png") -> int:
+    return cli.main(["render", "--steps", "3", "-o", str(tmp_path / name), *arguments])
+
+
+@pytest.mark.parametrize("name", ["out.png", "out.gif", "out.mp4"])
+def test_render_writes_the_file_and_says_where(tmp_path: Path, capsys, name: str) -> None:
+    assert render(tmp_path, name=name) == 0
+    output = capsys.readouterr().out
+    assert "1-1: still running after 3 steps" in output
+    assert f"wrote {tmp_path / name}: 13 frames" in output
+    assert [file.name for file in tmp_path.iterdir()] == [name]
+
+
+def test_render_passes_parameters_to_the_environment(tmp_path: Path, capsys) -> None:
+    assert render(tmp_path, "--set", "max_steps=2", "power=2", "hud=crop") == 0
+    assert "ended after 2 steps" in capsys.readouterr().out
+
+
+def test_render_shows_the_observation_beside_the_screen(tmp_path: Path) -> None:
+    from PIL import Image
+
+    assert render(tmp_path, "--obs", "tiles", "--show-obs", "--scale", "1") == 0
+    assert Image.open(tmp_path / "out.png").size == (256 + 160, 240 + 24)
+    assert render(tmp_path, "--plain", "--scale", "1") == 0
+    assert Image.open(tmp_path / "out.png").size == (256, 240)
+
+
+def test_render_is_the_same_for_the_same_seed(tmp_path: Path) -> None:
+    pictures = []
+    for seed in ("1", "1", "2"):
+        assert render(tmp_path, "--policy", "random", "--steps", "40", "--seed", seed) == 0
+        pictures.append((tmp_path / "out.png").read_bytes())
+    assert pictures[0] == pictures[1] != pictures[2]
+
+
+def test_render_uses_the_named_rom(tmp_path: Path, rom_path: Path, data_folder, capsys) -> None:
+    assert render(tmp_path) == 2
+    assert "no image of the game 'smb' is installed" in capsys.readouterr().err
+    assert render(tmp_path, "--rom", str(rom_path)) == 0
+
+
+def test_render_uses_the_rom_of_the_environment_variable(
+    tmp_path: Path, rom_path: Path, data_folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WARPZONE_ROM", str(rom_path))
+    assert render(tmp_path) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-o", "out.avi"], "--output is out.avi; its name must end with .mp4, .gif or .png"),
+        (["-o", "/nowhere/out.mp4"], "the folder /nowhere does not exist"),
+        (["--level", "9-9"], 'unknown level "9-9"'),
+        (["--policy", "fly"], "policy is 'fly'; it must be random, scripted, right"),
+        (["--set", "sticky_prob"], "--set 'sticky_prob' must be NAME=VALUE"),
+        (["--set", "sticky_prob=2"], "sticky_prob is 2"),
+        (["--set", "speed=2"], "'speed' is no environment parameter"),
+        (["--fps", "0"], "--fps is 0"),
+        (["--fps", "120"], "--fps is 120"),
+        (["--steps", "0"], "--steps is 0"),
+        (["--scale", "0"], "scale is 0"),
+        (["-o", "out.mp4", "--sheet", "60"], "--sheet makes a PNG"),
+        (["--rom", "/nowhere/smb.nes"], "/nowhere/smb.nes"),
+        (["--policy", "random", "--actions", "all"], "'all' is no action set"),
+    ],
+)
+def test_render_names_what_is_wrong(
+    arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["render", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: ")
+    assert message in error
+    assert error.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []

@@ -103,9 +103,8 @@ nb::dict parameter_help() {
 
 /// A weight is a number, or (start, end, steps) for one that moves.
 mario::Anneal anneal_from(const char* name, nb::handle value) {
-  if (nb::isinstance<nb::float_>(value) || nb::isinstance<nb::int_>(value)) {
-    return mario::constant(nb::cast<double>(value));
-  }
+  double number = 0.0;
+  if (nb::try_cast(value, number)) return mario::constant(number);
   const auto [start, end, steps] = cast_named<std::tuple<double, double, std::int64_t>>(
       name, value, "a number or (start, end, steps)");
   return {start, end, steps};

@@ -27,6 +27,8 @@ using nes::Console;
 
 namespace {
 
+using Ram = nb::ndarray<const std::uint8_t, nb::shape<2048>, nb::c_contig, nb::device::cpu>;
+
 mario::Game game_named(const std::string& name) {
   if (name == "smb") return mario::Game::kSuperMarioBros;
   if (name == "lost-levels") return mario::Game::kLostLevels;
@@ -52,12 +54,14 @@ std::vector<std::string> level_names(const std::string& game) {
   return names;
 }
 
-nb::dict info_of(const Console& console, const mario::Tracker& tracker) {
+/// Calls `write` with room for one game's info.
+template <typename Write>
+nb::dict info_of(Write write) {
   std::array<std::int32_t, kInfoNumbers> numbers{};
   std::array<std::uint8_t, kInfoFlags> flags{};
   std::array<float, mario::kTermCount> terms{};
   std::vector<std::int32_t> enemies(mario::ram::kEnemySlots * kEnemyNumbers);
-  write_info(console.ram(), tracker, {numbers.data(), flags.data(), 1, terms.data(), enemies.data()});
+  write(InfoSlot{numbers.data(), flags.data(), 1, terms.data(), enemies.data()});
   nb::dict result;
   std::size_t index = 0;
 #define WARPZONE_PUT(name, expression, help) result[#name] = numbers[index++];
@@ -107,6 +111,8 @@ void bind_game(nb::module_& module) {
   module.def("level_names", &level_names, "game"_a, "All levels of a game, in order.");
   module.def("classic_done", [](const Console& c) { return mario::classic_done(c.ram()); },
              "console"_a, "Whether gym-super-mario-bros would end a single-level episode here.");
+  module.def("classic_flag_get", [](const Console& c) { return mario::classic_flag_get(c.ram()); },
+             "console"_a, "What gym-super-mario-bros tells as flag_get.");
   module.def("classic_skip_scripted", &mario::classic_skip_scripted, "console"_a,
              "Runs on to the next moment in which Mario obeys, as gym-super-mario-bros does.");
   module.def(
@@ -160,9 +166,20 @@ void bind_game(nb::module_& module) {
            },
            "console"_a, "weights"_a, "run_step"_a, "Pays the terms of an agent step.")
       .def("finish_classic_step", &mario::Tracker::finish_classic_step)
-      .def("info", [](const mario::Tracker& self, const Console& console) {
-             return info_of(console, self);
-           }, "console"_a, "Everything known about the moment.")
+      .def(
+          "info",
+          [](const mario::Tracker& self, const Console& console) {
+            return info_of([&](const InfoSlot& out) { write_info(console.ram(), self, out); });
+          },
+          "console"_a, "Everything known about the moment.")
+      .def(
+          "classic_info",
+          [](const mario::Tracker& self, const Ram& ram, bool flag_get) {
+            return info_of([&](const InfoSlot& out) {
+              write_classic_info(ram.data(), self, flag_get, out);
+            });
+          },
+          "ram"_a, "flag_get"_a, "The same as gym-super-mario-bros tells it, of a copy of the RAM.")
       .def_prop_ro("cleared_last_castle", [](const mario::Tracker& self) {
         return self.episode.level_cleared && self.episode.world == 7 && self.episode.stage == 3;
       });
@@ -170,11 +187,11 @@ void bind_game(nb::module_& module) {
   nb::class_<PictureWriter>(module, "PictureWriter", "Turns screens into observations.")
       .def(
           "__init__",
-          [](PictureWriter* self, const EnvConfig& config) {
-            const LaneSettings settings = check_config(config, mario::Game::kSuperMarioBros);
+          [](PictureWriter* self, const EnvConfig& config, const std::string& game) {
+            const LaneSettings settings = check_config(config, game_named(game));
             new (self) PictureWriter(settings.height, settings.width, settings.hud);
           },
-          "config"_a)
+          "config"_a, "game"_a)
       .def_prop_ro("height", &PictureWriter::height)
       .def_prop_ro("width", &PictureWriter::width)
       .def("grey", &grey_of, "console"_a, "Brightness of the whole screen, 240 x 256.")

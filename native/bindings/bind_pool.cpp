@@ -32,6 +32,9 @@ Value* data_of(const Array<Value>& array, std::size_t expected, const char* name
   return array.data();
 }
 
+/// Way points far outside every level would overflow the distances between them.
+constexpr std::int32_t kFarthest = 1 << 20;
+
 /// Arrays that were checked once and are kept alive.
 struct Batch {
   BatchOutput out;
@@ -97,6 +100,7 @@ void reset(Pool& pool, const std::vector<std::optional<std::uint64_t>>& seeds,
 
 nb::object ram_of(Pool& pool) {
   constexpr std::size_t kRam = 2048;
+  const auto hold = pool.hold();
   std::vector<std::uint8_t> all(static_cast<std::size_t>(pool.size()) * kRam);
   for (int lane = 0; lane < pool.size(); ++lane) {
     std::copy_n(pool.lane(lane).console().ram(), kRam,
@@ -107,6 +111,7 @@ nb::object ram_of(Pool& pool) {
 
 void set_route(Pool& pool, int lane, const std::vector<std::vector<std::int32_t>>& way,
                std::int32_t x_tolerance, std::int32_t y_tolerance, std::int32_t window) {
+  const auto hold = pool.hold();
   if (way.empty()) {
     pool.lane(lane).set_route(nullptr);
     return;
@@ -114,6 +119,11 @@ void set_route(Pool& pool, int lane, const std::vector<std::vector<std::int32_t>
   std::vector<mario::WayPoint> points;
   for (const auto& point : way) {
     if (point.size() != 3) refuse("a way point is (area, x, y)");
+    const auto near = [](std::int32_t v) { return v >= -kFarthest && v <= kFarthest; };
+    if (point[0] < 0 || point[0] > 0xFFFF || !near(point[1]) || !near(point[2])) {
+      refuse("way point (" + std::to_string(point[0]) + ", " + std::to_string(point[1]) + ", " +
+             std::to_string(point[2]) + ") is in no level");
+    }
     points.push_back({static_cast<std::uint16_t>(point[0]), point[1], point[2]});
   }
   const mario::RouteOptions options{x_tolerance, y_tolerance, window};
@@ -121,7 +131,8 @@ void set_route(Pool& pool, int lane, const std::vector<std::vector<std::int32_t>
 }
 
 nb::object picture_of(Pool& pool, int lane) {
-  const nes::Console& console = pool.lane(lane).console();
+  const auto hold = pool.hold();
+  const nes::Console& console = pool.lane(lane).drawn();
   const PictureWriter writer(nes::kScreenHeight, nes::kScreenWidth, Hud::kKeep);
   std::vector<std::uint8_t> out(writer.size() * 3);
   writer.write_rgb(console, out.data(), 3);
@@ -149,9 +160,12 @@ void bind_pool(nb::module_& module) {
       .def_prop_ro("height", [](const Pool& p) { return p.settings().height; })
       .def_prop_ro("width", [](const Pool& p) { return p.settings().width; })
       .def_prop_ro("stack", [](const Pool& p) { return p.settings().stack; })
-      .def("batch", &make_batch, "obs"_a, "features"_a.none(), "reward"_a, "terminated"_a,
-           "truncated"_a, "final_obs"_a.none(), "final_features"_a.none(), "numbers"_a, "flags"_a,
-           "terms"_a, "enemies"_a, "Checks arrays once, for many steps.")
+      // A converted array would be a copy, and the caller's own would stay as it is.
+      .def("batch", &make_batch, "obs"_a.noconvert(), "features"_a.noconvert().none(),
+           "reward"_a.noconvert(), "terminated"_a.noconvert(), "truncated"_a.noconvert(),
+           "final_obs"_a.noconvert().none(), "final_features"_a.noconvert().none(),
+           "numbers"_a.noconvert(), "flags"_a.noconvert(), "terms"_a.noconvert(),
+           "enemies"_a.noconvert(), "Checks arrays once, for many steps.")
       .def("reset", &reset, "seeds"_a, "mask"_a.none(), "batch"_a)
       .def("step", &step, "actions"_a, "batch"_a)
       .def(
@@ -165,6 +179,7 @@ void bind_pool(nb::module_& module) {
       .def(
           "save",
           [](Pool& self, int lane) {
+            const auto hold = self.hold();
             const auto blob = self.lane(lane).save();
             return nb::bytes(reinterpret_cast<const char*>(blob.data()), blob.size());
           },
@@ -172,18 +187,28 @@ void bind_pool(nb::module_& module) {
       .def(
           "load",
           [](Pool& self, int lane, const nb::bytes& blob, bool keep_random) {
+            const auto hold = self.hold();
             self.lane(lane).load(span_of(blob), keep_random);
           },
           "lane"_a, "blob"_a, "keep_random"_a)
       .def(
           "set_level",
-          [](Pool& self, int lane, const std::string& level) { self.set_level(lane, level); },
+          [](Pool& self, int lane, const std::string& level) {
+            const auto hold = self.hold();
+            self.set_level(lane, level);
+          },
           "lane"_a, "level"_a)
-      .def("level", [](Pool& self, int lane) { return task_name(self.lane(lane).task()); },
-           "lane"_a)
+      .def(
+          "level",
+          [](Pool& self, int lane) {
+            const auto hold = self.hold();
+            return task_name(self.lane(lane).task());
+          },
+          "lane"_a)
       .def(
           "set_start_state",
           [](Pool& self, int lane, const nb::bytes& blob) {
+            const auto hold = self.hold();
             self.lane(lane).set_start_state(span_of(blob));
           },
           "lane"_a, "blob"_a)
@@ -191,9 +216,15 @@ void bind_pool(nb::module_& module) {
            "window"_a = 384)
       .def(
           "set_weights",
-          [](Pool& self, const mario::RewardWeights& weights) { self.weights() = weights; },
+          [](Pool& self, const mario::RewardWeights& weights) {
+            const auto hold = self.hold();
+            self.weights() = weights;
+          },
           "weights"_a)
-      .def("weights", [](Pool& self) { return mario::RewardWeights(self.weights()); });
+      .def("weights", [](Pool& self) {
+        const auto hold = self.hold();
+        return mario::RewardWeights(self.weights());
+      });
 }
 
 }  // namespace warpzone::bindings

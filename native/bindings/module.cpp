@@ -27,6 +27,8 @@ void translate(const std::exception_ptr& thrown, void*) {
     raise_as("StateError", error);
   } catch (const warpzone::LaneError& error) {
     raise_as("LaneError", error);
+  } catch (const warpzone::ForkedError& error) {
+    raise_as("ClosedError", error);
   } catch (const std::invalid_argument& error) {
     raise_as("ConfigError", error);
   }

@@ -10,8 +10,8 @@ constexpr std::uint64_t kNever = ~std::uint64_t{0};
 constexpr int kFourStep[6] = {7457, 14913, 22371, 29828, 29829, 29830};
 constexpr int kFiveStep[6] = {7457, 14913, 22371, 29829, 37281, 37282};
 
-constexpr std::uint8_t kLengths[32] = {10, 254, 20, 2,  40, 4,  80, 6,  160, 8,  60,
-                                       10, 14,  12, 26, 14, 12, 16, 24, 18,  48, 20,
+constexpr std::uint8_t kLengths[32] = {10, 254, 20,  2,  40, 4,  80, 6,  160, 8,  60,
+                                       10, 14,  12,  26, 14, 12, 16, 24, 18,  48, 20,
                                        96, 22,  192, 24, 72, 26, 16, 28, 32,  30};
 
 constexpr int kSamplePeriods[16] = {428, 380, 340, 320, 286, 254, 226, 214,
@@ -82,10 +82,10 @@ void Apu::run_to(std::uint64_t cycle) {
 }
 
 std::uint64_t Apu::quiet_until() const {
+  if (s_.irq_inhibited != 0) return kNever;
   if (s_.reset_pending != 0) return 0;
-  if (s_.irq_inhibited != 0 || s_.five_step != 0) return kNever;
-  return s_.step <= 3 ? s_.sequence_start + static_cast<std::uint64_t>(kFourStep[3])
-                      : s_.next_step;
+  if (s_.five_step != 0) return kNever;
+  return s_.step <= 3 ? s_.sequence_start + static_cast<std::uint64_t>(kFourStep[3]) : s_.next_step;
 }
 
 void Apu::write(std::uint16_t address, std::uint8_t value, std::uint64_t cycle) {
@@ -98,8 +98,8 @@ void Apu::write(std::uint16_t address, std::uint8_t value, std::uint64_t cycle) 
       const int channel = (address - 0x4000) / 4;
       const int bit = channel == 2 ? 7 : 5;
       run_to(cycle + 1);  // A counter clocked in the same moment still sees the old setting.
-      s_.halted = static_cast<std::uint8_t>((s_.halted & ~(1 << channel)) |
-                                            ((value >> bit) & 1) << channel);
+      s_.halted = static_cast<std::uint8_t>((s_.halted & ~(1 << channel)) | ((value >> bit) & 1)
+                                                                                << channel);
       break;
     }
     case 0x4003:
@@ -135,8 +135,8 @@ void Apu::write(std::uint16_t address, std::uint8_t value, std::uint64_t cycle) 
         s_.dmc.active = 0;
       } else if (s_.dmc.bytes_left == 0) {
         if (!playing_sample()) {
-          s_.dmc.next_clock = cycle + static_cast<std::uint64_t>(
-                                          kSamplePeriods[s_.dmc.control & 0x0F]);
+          s_.dmc.next_clock =
+              cycle + static_cast<std::uint64_t>(kSamplePeriods[s_.dmc.control & 0x0F]);
         }
         start_sample();
       }

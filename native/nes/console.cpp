@@ -29,11 +29,12 @@ bool within_bounds(const MachineState& s) {
   for (const std::uint8_t entry : p.palette) palette = palette && entry < 64;
   const std::uint64_t clock = s.cycle * kDotsPerCycle;
   return position && palette && p.v <= 0x7FFF && p.t <= 0x7FFF && p.line_v <= 0x7FFF &&
-         p.fine_x < 8 && p.sprite_count <= 8 && p.clock <= clock + 16 &&
-         clock < p.clock + 200'000 && s.apu.step < 6 && s.apu.five_step <= 1 &&
-         s.apu.sequence_start <= s.apu.next_step && s.apu.next_step < s.cycle + 100'000 &&
-         s.cycle < s.apu.next_step + 10'000'000'000 && s.apu.dmc.shift_bits >= 1 &&
-         s.apu.dmc.shift_bits <= 8 && s.apu.dmc.next_clock < s.cycle + 100'000;
+         p.line_v_before <= 0x7FFF && p.fine_x < 8 && p.sprite_count <= 8 &&
+         p.clock <= clock + 16 && clock < p.clock + 200'000 && s.apu.step < 6 &&
+         s.apu.five_step <= 1 && s.apu.sequence_start <= s.apu.next_step &&
+         s.apu.next_step < s.cycle + 100'000 && s.cycle < s.apu.next_step + 10'000'000'000 &&
+         s.apu.dmc.shift_bits >= 1 && s.apu.dmc.shift_bits <= 8 &&
+         s.apu.dmc.next_clock < s.cycle + 100'000;
 }
 
 }  // namespace

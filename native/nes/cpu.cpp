@@ -297,8 +297,10 @@ bool Cpu::decode_special(Byte opcode) {
       branch(has(kTested[opcode >> 6]) == ((opcode & 0x20) != 0));
       return true;
     }
+      // clang-format off
     case 0x02: case 0x12: case 0x22: case 0x32: case 0x42: case 0x52:
     case 0x62: case 0x72: case 0x92: case 0xB2: case 0xD2: case 0xF2:
+      // clang-format on
       read(r_.pc);
       r_.jammed = 1;
       return true;
@@ -329,6 +331,7 @@ bool Cpu::decode_special(Byte opcode) {
   if (!implied) return false;
   read(r_.pc);
   switch (opcode) {
+      // clang-format off
     case 0x0A: r_.a = asl(r_.a); break;
     case 0x2A: r_.a = rol(r_.a); break;
     case 0x4A: r_.a = lsr(r_.a); break;
@@ -351,6 +354,7 @@ bool Cpu::decode_special(Byte opcode) {
     case 0x9A: r_.sp = r_.x; break;
     case 0xBA: r_.x = set_nz(r_.sp); break;
     default: break;  // NOP, official and not
+      // clang-format on
   }
   return true;
 }
@@ -367,9 +371,10 @@ void Cpu::decode_regular(Byte opcode) {
         write(operand_address(opcode, Access::kWrite), r_.a);
         return;
       }
-      const Byte v = (opcode & 0x1F) == 0x09 ? fetch()
-                                             : read(operand_address(opcode, Access::kRead));
+      const Byte v =
+          (opcode & 0x1F) == 0x09 ? fetch() : read(operand_address(opcode, Access::kRead));
       switch (family) {
+          // clang-format off
         case 0: ora(v); return;
         case 1: and_(v); return;
         case 2: eor(v); return;
@@ -377,6 +382,7 @@ void Cpu::decode_regular(Byte opcode) {
         case 5: r_.a = set_nz(v); return;
         case 6: compare(r_.a, v); return;
         default: sbc(v); return;
+          // clang-format on
       }
     }
     case 2: {
@@ -391,12 +397,14 @@ void Cpu::decode_regular(Byte opcode) {
       } else {
         modify(operand_address(opcode, Access::kWrite), [&](Byte v) {
           switch (family) {
+              // clang-format off
             case 0: return asl(v);
             case 1: return rol(v);
             case 2: return lsr(v);
             case 3: return ror(v);
             case 6: return dec(v);
             default: return inc(v);
+              // clang-format on
           }
         });
       }
@@ -412,12 +420,14 @@ void Cpu::decode_regular(Byte opcode) {
       } else {
         modify(operand_address(opcode, Access::kWrite), [&](Byte v) {
           switch (family) {
+              // clang-format off
             case 0: v = asl(v); ora(v); return v;
             case 1: v = rol(v); and_(v); return v;
             case 2: v = lsr(v); eor(v); return v;
             case 3: v = ror(v); adc(v); return v;
             case 6: v = dec(v); compare(r_.a, v); return v;
             default: v = inc(v); sbc(v); return v;
+              // clang-format on
           }
         });
       }

@@ -14,8 +14,6 @@ constexpr std::uint64_t kLongestInstruction = 10;
 constexpr std::size_t kStateCore = offsetof(MachineState, cartridge_ram);
 constexpr std::uint8_t kCartridgeRamUsed = 1, kPictureRamUsed = 2;
 
-std::uint64_t clock_of_access(std::uint64_t cycle) { return cycle * kDotsPerCycle + kAccessDot; }
-
 }  // namespace
 
 Machine::Machine(std::shared_ptr<const Cartridge> cart, bool exact_path)
@@ -81,17 +79,14 @@ void Machine::run_frame(bool render) {
   if (exact) {
     while (state.ppu.frame_start == frame) step();
   } else {
-    while (state.ppu.frame_start == frame) {
-      if (state.cycle * kDotsPerCycle >= ppu_.frame_end()) {
-        ppu_.run_to(state.cycle * kDotsPerCycle);
-        break;
-      }
+    while (state.ppu.frame_start == frame && state.cycle * kDotsPerCycle < ppu_.frame_end()) {
       if (can_run_ahead()) {
-        const std::uint64_t limit = run_ahead_limit();
-        if (state.cycle < limit && run_program(limit)) continue;
+        const Horizon ahead = horizon();
+        if (state.cycle < ahead.limit && run_program(ahead)) continue;
       }
       step();
     }
+    ppu_.run_to(state.cycle * kDotsPerCycle);
   }
   ++state.frame_count;
 }
@@ -104,10 +99,13 @@ bool Machine::can_run_ahead() const {
          state.cpu.jammed == 0 && cartridge->mapper().fixed_program();
 }
 
-std::uint64_t Machine::run_ahead_limit() const {
-  std::uint64_t limit = (ppu_.frame_end() + kDotsPerCycle - 1) / kDotsPerCycle;
+Machine::Horizon Machine::horizon() const {
+  const std::uint64_t frame_end = (ppu_.frame_end() + kDotsPerCycle - 1) / kDotsPerCycle;
+  Horizon result{frame_end, frame_end + 2};  // The last turn (three cycles) begins just before.
   const auto stop_before = [&](std::uint64_t cycle) {
-    limit = std::min(limit, cycle > kLongestInstruction ? cycle - kLongestInstruction : 0);
+    const auto ahead_of = [&](std::uint64_t margin) { return cycle > margin ? cycle - margin : 0; };
+    result.limit = std::min(result.limit, ahead_of(kLongestInstruction));
+    result.idle_end = std::min(result.idle_end, ahead_of(1));
   };
   if ((state.ppu.control & 0x80) != 0) {
     stop_before(ppu_.next_vblank(state.cycle * kDotsPerCycle) / kDotsPerCycle);
@@ -116,7 +114,7 @@ std::uint64_t Machine::run_ahead_limit() const {
     const bool raised = state.apu.frame_irq != 0;  // Already up, and masked: nothing can change.
     if (!raised) stop_before(quiet);
   }
-  return limit;
+  return result;
 }
 
 void Machine::sample_interrupts() {
@@ -168,8 +166,8 @@ std::uint8_t Machine::bus_read(std::uint16_t address, std::uint64_t cycle) {
   } else if (address == 0x4015) {
     return apu_.read_status(cycle, state.open_bus);  // Inside the chip: the bus keeps its value.
   } else if (address == 0x4016 || address == 0x4017) {
-    state.open_bus = static_cast<std::uint8_t>((state.open_bus & 0xE0) |
-                                               read_controller(address & 1));
+    state.open_bus =
+        static_cast<std::uint8_t>((state.open_bus & 0xE0) | read_controller(address & 1));
   }
   return state.open_bus;
 }
@@ -195,6 +193,37 @@ void Machine::bus_write(std::uint16_t address, std::uint8_t value, std::uint64_t
     state.cartridge_ram[address & 0x1FFF] = value;
     state.memory_used |= kCartridgeRamUsed;
   }
+}
+
+bool Machine::can_switch(std::uint16_t address, std::uint8_t value, std::uint64_t cycle) {
+  const bool control = address < 0x4000 && (address & 7) == 0;
+  const bool enables_nmi = control && (value & ~state.ppu.control & 0x80) != 0;
+  return !enables_nmi || ppu_.nmi_stays_low(clock_of_access(cycle));
+}
+
+bool Machine::read_far(std::uint16_t base, std::uint32_t address, std::uint64_t cycle,
+                       std::uint32_t& value) {
+  const bool crossed = ((base ^ address) & 0xFF00) != 0;
+  const bool device = address >= 0x2000 && address < 0x6000;
+  // Across pages the processor reads the wrong one first: devices would notice.
+  if (crossed && (device || (base >= 0x2000 && base < 0x6000))) return false;
+  if (device && !can_read_device(static_cast<int>(address))) return false;
+  state.open_bus = static_cast<std::uint8_t>(base >> 8);
+  value = bus_read(static_cast<std::uint16_t>(address), cycle);
+  return true;
+}
+
+bool Machine::write_far(std::uint16_t base, std::uint32_t address, std::uint8_t value,
+                        std::uint64_t cycle) {
+  const auto harmless = [](std::uint32_t where) {
+    return where < 0x2000 || (where >= 0x4000 && where <= 0x4013) || where >= 0x6000;
+  };
+  // What is read before the write, and the write itself; the program's board is left alone.
+  if (!harmless((base & 0xFF00u) | (address & 0xFF)) || !harmless(address) || address >= 0x8000) {
+    return false;
+  }
+  bus_write(static_cast<std::uint16_t>(address), value, cycle);
+  return true;
 }
 
 std::uint8_t Machine::read_controller(int port) {

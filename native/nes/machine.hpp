@@ -16,6 +16,10 @@ namespace warpzone::nes {
 inline constexpr int kAccessDot = 2;
 /// A processor cycle is three dots long.
 inline constexpr int kDotsPerCycle = 3;
+/// The picture unit's clock at which an access in processor cycle `cycle` takes effect.
+inline std::uint64_t clock_of_access(std::uint64_t cycle) {
+  return cycle * kDotsPerCycle + kAccessDot;
+}
 
 class Machine {
  public:
@@ -53,12 +57,23 @@ class Machine {
   std::uint8_t read_controller(int port);
   void sprite_dma(std::uint8_t page);
 
+  /// How far the program can go on before anything else may act.
+  struct Horizon {
+    std::uint64_t limit;     ///< Instructions that begin earlier are undisturbed.
+    std::uint64_t idle_end;  ///< So are those of a JMP to itself that end no later.
+  };
   bool can_run_ahead() const;
-  /// The first cycle at which something besides the program may act.
-  std::uint64_t run_ahead_limit() const;
-  /// Runs decoded program code until `limit` or an instruction that needs the literal path
+  Horizon horizon() const;
+  /// Runs decoded program code until the limit or an instruction that needs the literal path
   /// (interpreter.cpp). Returns false in the latter case.
-  bool run_program(std::uint64_t limit);
+  bool run_program(const Horizon& horizon);
+  /// Whether a write to a register that switches interrupts leaves the lines as they are.
+  bool can_switch(std::uint16_t address, std::uint8_t value, std::uint64_t cycle);
+  /// Indexed accesses to anywhere; false, with nothing done, if they need the literal path.
+  bool read_far(std::uint16_t base, std::uint32_t address, std::uint64_t cycle,
+                std::uint32_t& value);
+  bool write_far(std::uint16_t base, std::uint32_t address, std::uint8_t value,
+                 std::uint64_t cycle);
 
   Ppu ppu_;
   Apu apu_;

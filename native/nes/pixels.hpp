@@ -7,8 +7,10 @@
 
 namespace warpzone::nes {
 
-/// out[i] = table[in[i]] for values below 32. `in` and `out` do not overlap.
-void look_up_32(std::uint8_t* out, const std::uint8_t* in, int count, const std::uint8_t* table);
+/// out[i] = table[in[i]] for values below 32, in `rows` rows of `width` bytes that begin a stride
+/// apart. `in` and `out` do not overlap.
+void look_up_32(std::uint8_t* out, int out_stride, const std::uint8_t* in, int in_stride, int width,
+                int rows, const std::uint8_t* table);
 
 /// out[i] = table[in[i]] for values below 64.
 void look_up_64(std::uint8_t* out, const std::uint8_t* in, int count, const std::uint8_t* table);

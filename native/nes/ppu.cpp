@@ -15,6 +15,10 @@ constexpr std::uint8_t kPowerOnPalette[32] = {
 
 constexpr std::uint8_t kSpriteTable = 0x08, kBackgroundTable = 0x10, kTallSprites = 0x20;
 
+std::uint16_t with_nametable(std::uint16_t t, std::uint8_t control) {
+  return static_cast<std::uint16_t>((t & 0x73FF) | (control & 0x03) << 10);
+}
+
 }  // namespace
 
 Ppu::Ppu(PpuState& state, const Cartridge& cartridge, std::uint8_t* picture_ram, bool exact,
@@ -48,8 +52,7 @@ void Ppu::reset() {
 }
 
 void Ppu::state_replaced() {
-  forecast_valid_ = false;
-  sprite_bins_valid_ = false;
+  sprites_changed();
   if (!own_rows_.empty()) own_rows_ = expand_patterns({picture_ram_, 8192});
   rows_ = own_rows_.empty() ? cartridge_.pattern_rows().data() : own_rows_.data();
   schedule_flag_event();
@@ -141,12 +144,11 @@ std::uint8_t Ppu::read(int index, std::uint64_t clock) {
     if (rendering() && s_.line < 240 && s_.dot >= 1 && s_.dot <= 64) value = 0xFF;
     s_.bus_latch = value;
   } else if (index == 7) {
-    run_to(clock);
+    catch_up(clock);
     const bool disturbs = rendering() && on_render_line();
     if (disturbs) go_live(1);
     s_.bus_latch = read_data();
-    if (disturbs) forecast_valid_ = false;
-    schedule_flag_event();
+    forecast_valid_ = forecast_valid_ && !disturbs;
   }
   return s_.bus_latch;
 }
@@ -158,9 +160,31 @@ void Ppu::write_control(std::uint8_t value) {
   } else if ((changed & kBackgroundTable) != 0) {
     go_live(1);
   }
-  if ((changed & kTallSprites) != 0) sprite_bins_valid_ = false;
+  if ((changed & kTallSprites) != 0) sprites_changed();
   s_.control = value;
-  s_.t = static_cast<std::uint16_t>((s_.t & 0x73FF) | (value & 0x03) << 10);
+  s_.t = with_nametable(s_.t, value);
+}
+
+/// What `t` becomes by a write to the scroll register.
+std::uint16_t Ppu::scrolled(std::uint8_t value) const {
+  return static_cast<std::uint16_t>(s_.second_write == 0
+                                        ? (s_.t & 0x7FE0) | value >> 3
+                                        : (s_.t & 0x0C1F) | (value & 7) << 12 | (value >> 3) << 5);
+}
+
+void Ppu::write_scroll(std::uint8_t value) {
+  s_.t = scrolled(value);
+  if (s_.second_write == 0) s_.fine_x = value & 7;
+  s_.second_write ^= 1;
+}
+
+bool Ppu::shows_nothing_new(int index, std::uint8_t value) const {
+  if (index == 0) {
+    constexpr int kShown = kSpriteTable | kBackgroundTable | kTallSprites;
+    return ((s_.control ^ value) & kShown) == 0 && with_nametable(s_.t, value) == s_.t;
+  }
+  const bool same_x = s_.second_write != 0 || s_.fine_x == (value & 7);
+  return index == 5 && scrolled(value) == s_.t && same_x;
 }
 
 void Ppu::write_mask(std::uint8_t value) {
@@ -169,7 +193,8 @@ void Ppu::write_mask(std::uint8_t value) {
 }
 
 void Ppu::write(int index, std::uint8_t value, std::uint64_t clock) {
-  run_to(clock);
+  const bool visible = exact_ || !shows_nothing_new(index, value);
+  if (visible) catch_up(clock);
   s_.bus_latch = value;
   switch (index) {
     case 0:
@@ -177,6 +202,7 @@ void Ppu::write(int index, std::uint8_t value, std::uint64_t clock) {
       break;
     case 1:
       write_mask(value);
+      schedule_flag_event();
       break;
     case 3:
       s_.oam_address = value;
@@ -185,13 +211,7 @@ void Ppu::write(int index, std::uint8_t value, std::uint64_t clock) {
       write_oam(value, clock);
       return;
     case 5:
-      if (s_.second_write == 0) {
-        s_.fine_x = value & 7;
-        s_.t = static_cast<std::uint16_t>((s_.t & 0x7FE0) | value >> 3);
-      } else {
-        s_.t = static_cast<std::uint16_t>((s_.t & 0x0C1F) | (value & 7) << 12 | (value >> 3) << 5);
-      }
-      s_.second_write ^= 1;
+      write_scroll(value);
       break;
     case 6:
       if (s_.second_write == 0) {
@@ -211,29 +231,26 @@ void Ppu::write(int index, std::uint8_t value, std::uint64_t clock) {
     default:
       return;
   }
-  forecast_valid_ = false;
-  schedule_flag_event();
+  if (visible) forecast_valid_ = false;
 }
 
 void Ppu::write_oam(std::uint8_t value, std::uint64_t clock) {
-  run_to(clock);
+  catch_up(clock);
   if (rendering() && on_render_line()) {
     // The unit is using its sprite memory: the byte is lost and the address jumps a sprite.
     s_.oam_address = static_cast<std::uint8_t>((s_.oam_address & 0xFC) + 4);
     return;
   }
   s_.oam[s_.oam_address++] = value;
-  forecast_valid_ = false;
-  sprite_bins_valid_ = false;
+  sprites_changed();
 }
 
 void Ppu::copy_oam(const std::uint8_t* page, std::uint64_t clock) {
-  run_to(clock);
+  catch_up(clock);
   const std::size_t first = 256u - s_.oam_address;
   std::memcpy(s_.oam + s_.oam_address, page, first);
   std::memcpy(s_.oam, page + first, 256 - first);
-  forecast_valid_ = false;
-  sprite_bins_valid_ = false;
+  sprites_changed();
 }
 
 std::uint64_t Ppu::next_vblank(std::uint64_t now) const {
@@ -241,8 +258,12 @@ std::uint64_t Ppu::next_vblank(std::uint64_t now) const {
   return now < vblank ? vblank : frame_end() + kDotsPerLine + 2;
 }
 
-bool Ppu::in_vblank_until(std::uint64_t clock) const {
-  return s_.line >= 240 && s_.line < kPreRenderLine && clock <= s_.frame_start + 21 * kDotsPerLine;
+bool Ppu::nmi_stays_low(std::uint64_t clock) {
+  constexpr int kMargin = 9;
+  refresh_flags(clock);
+  const std::uint64_t vblank = s_.frame_start + kDotsPerLine + 1;
+  const bool near = clock <= vblank && clock + kMargin > vblank;
+  return (s_.status & ppu_status::kVblank) == 0 && !near;
 }
 
 }  // namespace warpzone::nes

@@ -1,5 +1,6 @@
 /// The short path: any number of dots at once, as long as nobody writes in between.
 #include <algorithm>
+#include <cstring>
 
 #include "nes/ppu.hpp"
 
@@ -7,9 +8,9 @@ namespace warpzone::nes {
 namespace {
 
 constexpr std::uint64_t kNever = ~std::uint64_t{0};
-constexpr int kVblankSetDot = kDotsPerLine + 1;             ///< After frame_start: line 241, dot 1.
-constexpr int kFlagsClearDot = 21 * kDotsPerLine + 1;       ///< Line 261, dot 1.
-constexpr int kPictureStart = 22 * kDotsPerLine;            ///< Line 0, dot 0, no dot skipped.
+constexpr int kVblankSetDot = kDotsPerLine + 1;        ///< After frame_start: line 241, dot 1.
+constexpr int kFlagsClearDot = 21 * kDotsPerLine + 1;  ///< Line 261, dot 1.
+constexpr int kPictureStart = 22 * kDotsPerLine;       ///< Line 0, dot 0, no dot skipped.
 
 }  // namespace
 
@@ -84,15 +85,14 @@ void Ppu::forecast() {
 
 std::uint64_t Ppu::forecast_sprite_zero() const {
   if ((s_.mask & 0x18) != 0x18) return kNever;
-  const int height = (s_.control & 0x20) != 0 ? 16 : 8;
+  const int height = sprite_height();
   const std::uint8_t* entry = s_.oam;
   const bool visible = s_.line < 240;
   const int first_line = std::max(entry[0] + 1, visible ? static_cast<int>(s_.line) : 0);
   const int last_line = std::min(entry[0] + height, 239);
   const int first_x = (s_.mask & 0x06) == 0x06 ? 0 : 8;
-  const int table = height == 16 ? (entry[1] & 1) << 8 : (s_.control & 0x08) << 5;
 
-  Scroll scroll{s_.v, s_.t, s_.line_v};
+  Scroll scroll = scroll_state();
   int line = visible ? s_.line : 0;
   if (!visible) {
     const int from = s_.line == kPreRenderLine ? s_.dot : 0;
@@ -107,12 +107,8 @@ std::uint64_t Ppu::forecast_sprite_zero() const {
       if (target > line) scroll_lines(scroll, target - line);
       line = target;
     }
-    int row = target - 1 - entry[0];
-    if ((entry[2] & 0x80) != 0) row = height - 1 - row;
-    const int tile = height == 16 ? (entry[1] & 0xFE) + (row >> 3) : entry[1];
-    std::uint64_t sprite = rows_[(table + tile) * 8 + (row & 7)];
+    const std::uint64_t sprite = sprite_row(entry, target - 1 - entry[0], height);
     if (sprite == 0) continue;
-    if ((entry[2] & 0x40) != 0) sprite = __builtin_bswap64(sprite);
     const int passed_x = visible && target == s_.line ? s_.dot - 1 : 0;
     for (int column = 0; column < 8; ++column) {
       const int x = entry[3] + column;
@@ -120,33 +116,55 @@ std::uint64_t Ppu::forecast_sprite_zero() const {
       const int stream = x + s_.fine_x;
       const std::uint16_t v = step_coarse_x(scroll.line_v, stream >> 3);
       const int background = s_.vram[vram_index(v & 0x0FFF)];
-      const std::uint64_t pixels =
-          rows_[((s_.control & 0x10) << 4 | background) * 8 + (v >> 12)];
+      const std::uint64_t pixels = rows_[((s_.control & 0x10) << 4 | background) * 8 + (v >> 12)];
       if (((pixels >> (8 * (stream & 7))) & 3) != 0) return clock_of(target, x + 1);
     }
   }
   return kNever;
 }
 
-std::uint64_t Ppu::forecast_overflow() const {
-  if (!rendering()) return kNever;
-  const int height = (s_.control & 0x20) != 0 ? 16 : 8;
-  // Sprites that start (and, `height` later, stop) being in range; eight make a line worth a look.
-  std::int8_t change[257] = {};
+Ppu::LinePosition Ppu::find_overflow(int first_line) const {
+  constexpr std::uint64_t kEachByte = 0x0101010101010101ULL;
+  // Only a line with eight sprites in range is worth a look: they are counted for all lines at
+  // once, eight lines a word. A count stays below 128, so none spills into its neighbour.
+  std::uint8_t in_range[256 + 16] = {};
+  const int height = sprite_height();
   for (int i = 0; i < 64; ++i) {
     const int y = s_.oam[i * 4];
-    ++change[y];
-    --change[std::min(y + height, 256)];
+    if (y >= 240) continue;
+    for (int part = 0; part < height; part += 8) {
+      std::uint64_t counts;
+      std::memcpy(&counts, in_range + y + part, sizeof counts);
+      counts += kEachByte;
+      std::memcpy(in_range + y + part, &counts, sizeof counts);
+    }
   }
-  const bool visible = s_.line < 240;
-  int in_range = 0;
-  for (int line = 0; line < 240; ++line) {
-    in_range += change[line];
-    if (in_range < 8 || (visible && line < s_.line)) continue;
-    const int dot = overflow_dot_of_line(line);
-    if (dot != 0 && !(visible && line == s_.line && dot < s_.dot)) return clock_of(line, dot);
+  for (int block = first_line & ~7; block < 240; block += 8) {
+    std::uint64_t counts;
+    std::memcpy(&counts, in_range + block, sizeof counts);
+    if (((counts + kEachByte * (128 - 8)) & kEachByte * 128) == 0) continue;
+    for (int line = std::max(block, first_line); line < block + 8; ++line) {
+      if (in_range[line] < 8) continue;
+      if (const int dot = overflow_dot_of_line(line); dot != 0) return {line, dot};
+    }
   }
-  return kNever;
+  return {0, 0};
+}
+
+std::uint64_t Ppu::forecast_overflow() {
+  if (!rendering()) return kNever;
+  if (!overflow_found_) first_overflow_ = find_overflow(0);
+  overflow_found_ = true;
+  const auto passed = [&](const LinePosition& at) {
+    return s_.line < 240 && (at.line < s_.line || (at.line == s_.line && at.dot < s_.dot));
+  };
+  LinePosition found = first_overflow_;
+  if (found.dot != 0 && passed(found)) {
+    if ((s_.status & ppu_status::kOverflow) != 0) return kNever;  // It can only be found again.
+    found = find_overflow(s_.line);
+    if (found.dot != 0 && passed(found)) found = find_overflow(s_.line + 1);
+  }
+  return found.dot != 0 ? clock_of(found.line, found.dot) : kNever;
 }
 
 void Ppu::advance(std::uint64_t clock) {
@@ -157,17 +175,15 @@ void Ppu::advance(std::uint64_t clock) {
     if (s_.line < 240 && s_.dot == 0 && left >= kDotsPerLine) {
       const int lines = static_cast<int>(
           std::min<std::uint64_t>(left / kDotsPerLine, static_cast<std::uint64_t>(240 - s_.line)));
-      const int count = drawing_ ? 1 : lines;
-      if (drawing_) draw_span(s_.line, 0, 256);
+      if (drawing_) draw_lines(s_.line, lines, 0, 256);
       if (rendering()) {
-        Scroll scroll{s_.v, s_.t, s_.line_v};
-        scroll_lines(scroll, count);
-        s_.v = scroll.v;
-        s_.line_v = scroll.line_v;
+        Scroll scroll = scroll_state();
+        scroll_lines(scroll, lines);
+        take(scroll);
         s_.oam_address = 0;
       }
-      s_.clock += static_cast<std::uint64_t>(count) * kDotsPerLine;
-      s_.line = static_cast<std::int16_t>(s_.line + count);
+      s_.clock += static_cast<std::uint64_t>(lines) * kDotsPerLine;
+      s_.line = static_cast<std::int16_t>(s_.line + lines);
       if (s_.line == 240) end_of_picture();
     } else if (s_.line >= 240 && s_.line < kPreRenderLine) {
       const auto to_pre_render =
@@ -190,13 +206,12 @@ void Ppu::advance_span(int to) {
   const bool pre_render = s_.line == kPreRenderLine;
   const int line_end = pre_render && skips_dot() ? 340 : kDotsPerLine;
   if (drawing_ && !pre_render && from <= 256 && to > 1) {
-    draw_span(s_.line, std::max(from, 1) - 1, std::min(to, 257) - 1);
+    draw_lines(s_.line, 1, std::max(from, 1) - 1, std::min(to, 257) - 1);
   }
   if (rendering()) {
-    Scroll scroll{s_.v, s_.t, s_.line_v};
+    Scroll scroll = scroll_state();
     scroll_dots(scroll, from, to, pre_render);
-    s_.v = scroll.v;
-    s_.line_v = scroll.line_v;
+    take(scroll);
     if (from <= 320 && to > 257) s_.oam_address = 0;
   }
   if (pre_render && from <= kSkipDecisionDot && to > kSkipDecisionDot) s_.skip_dot = skips_dot();
@@ -204,6 +219,7 @@ void Ppu::advance_span(int to) {
   s_.dot = static_cast<std::int16_t>(to);
   if (to == line_end) {
     s_.dot = 0;
+    s_.overflow_dot = 0;
     s_.line = pre_render ? 0 : static_cast<std::int16_t>(s_.line + 1);
     if (s_.line == 240) end_of_picture();
   }
@@ -211,43 +227,40 @@ void Ppu::advance_span(int to) {
 
 void Ppu::go_live(int lines) {
   if (exact_ || !on_render_line()) return;
+  if (rendering() && s_.lines_live == 0) rebuild_pipeline();
+  // The count goes down at the end of each prefetch; one under way does not count.
+  const bool prefetching = s_.dot > 321 && s_.dot <= kPrefetchEnd;
+  s_.lines_live =
+      std::max(s_.lines_live, static_cast<std::uint8_t>(prefetching ? lines + 1 : lines));
+}
+
+void Ppu::rebuild_pipeline() {
   const int dot = s_.dot;
-  // Before the prefetch of the pre-render line nothing in the pipeline will ever be shown.
-  if (s_.line == kPreRenderLine && dot <= 321) return;
-  if (rendering() && s_.lines_live == 0) {
-    const bool prefetching = dot >= 322;
-    const int done = prefetching ? std::min(dot - 321, 16) : std::min(std::max(dot - 1, 0), 256);
-    const auto word = [&](int tile, auto plane) {
-      s_.next_tile = s_.next_attribute = 0;
-      const std::uint16_t keep = s_.v;
-      s_.v = step_coarse_x(s_.line_v, tile);
-      for (int phase = 0; phase < 7; ++phase) fetch(phase);
-      s_.v = keep;
-      return plane();
-    };
-    const auto fill = [&](std::uint16_t& target, auto plane) {
-      if (prefetching) {
-        const int first = done >= 8 ? word(0, plane) : 0;
-        const int second = done >= 16 ? word(1, plane) : 0;
-        target = static_cast<std::uint16_t>(done >= 16 ? first << 8 | second : first << (done & 7));
-      } else {
-        const int tile = done / 8;
-        target = static_cast<std::uint16_t>((word(tile, plane) << 8 | word(tile + 1, plane))
-                                            << (done & 7));
-      }
-    };
-    fill(s_.pattern_low, [&] { return int{s_.next_low}; });
-    fill(s_.pattern_high, [&] { return int{s_.next_high}; });
-    fill(s_.attribute_low, [&] { return (s_.next_attribute & 1) != 0 ? 0xFF : 0; });
-    fill(s_.attribute_high, [&] { return (s_.next_attribute & 2) != 0 ? 0xFF : 0; });
-    // The half-fetched tile: phases still to come overwrite what is filled in here too early.
-    for (int phase = 0; phase < 7; ++phase) fetch(phase);
-    const bool visible = s_.line < 240;
-    load_sprites(dot <= 257 ? (visible ? s_.line : 0) : (visible ? s_.line + 1 : 0));
-    s_.overflow_dot = static_cast<std::uint16_t>(
-        visible && dot > 65 ? overflow_dot_of_line(s_.line) : 0);
+  const bool visible = s_.line < 240;
+  s_.pattern_low = s_.pattern_high = s_.attribute_low = s_.attribute_high = 0;
+  s_.next_tile = s_.next_attribute = s_.next_low = s_.next_high = 0;
+  // Fetches `dots` dots from `start` on, of which only the last three tiles leave a trace.
+  const auto fetch_again = [&](std::uint16_t start, int dots) {
+    const std::uint16_t keep = s_.v;
+    const int skipped = std::max(dots / 8 - 2, 0);
+    s_.v = step_coarse_x(start, skipped);
+    for (int i = skipped * 8; i < dots; ++i) {
+      shift_pipeline();
+      fetch(i & 7);
+    }
+    s_.v = keep;
+  };
+  const int ahead = visible ? 16 : 0;  // Dots spent on the line in hand before it began.
+  const int shown = std::clamp(dot - 1, 0, 256);
+  if (dot > 321 && dot <= kPrefetchEnd) {
+    fetch_again(s_.line_v_before, ahead + 256);
+    fetch_again(s_.line_v, dot - 321);
+  } else {
+    fetch_again(s_.line_v, dot > kPrefetchEnd ? 16 : ahead + shown);
   }
-  s_.lines_live = std::max(s_.lines_live, static_cast<std::uint8_t>(lines));
+  load_sprites(dot <= 257 ? (visible ? s_.line : 0) : (visible ? s_.line + 1 : 0));
+  s_.overflow_dot =
+      static_cast<std::uint16_t>(visible && dot > 65 ? overflow_dot_of_line(s_.line) : 0);
 }
 
 }  // namespace warpzone::nes

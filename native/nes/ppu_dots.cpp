@@ -27,11 +27,13 @@ void Ppu::step_dot() {
     if (dot == kSkipDecisionDot) s_.skip_dot = s_.odd_frame != 0 && rendering();
     if (dot == 339 && s_.skip_dot != 0) {
       s_.line = s_.dot = 0;
+      s_.overflow_dot = 0;
       return;
     }
   }
   if (++s_.dot == kDotsPerLine) {
     s_.dot = 0;
+    s_.overflow_dot = 0;
     s_.line = line == kPreRenderLine ? 0 : line + 1;
     if (s_.line == 240) end_of_picture();
   }
@@ -54,15 +56,15 @@ void Ppu::render_dot() {
   const bool visible = s_.line < 240;
   if ((dot >= 1 && dot <= 256) || (dot >= 321 && dot <= 336)) {
     if (dot == 321) {
+      s_.line_v_before = s_.line_v;
       s_.line_v = s_.v;
-      if (s_.lines_live > 0 && --s_.lines_live == 0) forecast_valid_ = false;
     }
     if (visible && dot <= 256) show_dot();
-    s_.pattern_low <<= 1;
-    s_.pattern_high <<= 1;
-    s_.attribute_low <<= 1;
-    s_.attribute_high <<= 1;
+    shift_pipeline();
     fetch((dot - 1) & 7);
+    if (dot == kPrefetchEnd && s_.lines_live > 0 && --s_.lines_live == 0) forecast_valid_ = false;
+  } else if (dot == 0 && !visible) {
+    s_.line_v = s_.v;
   }
   if (visible) {
     if (dot == 65) s_.overflow_dot = static_cast<std::uint16_t>(overflow_dot_of_line(s_.line));
@@ -158,7 +160,7 @@ void Ppu::show_backdrop(int x) {
 void Ppu::load_sprites(int line) {
   s_.sprite_count = s_.sprite_zero_on_line = 0;
   if (line == 0) return;
-  const int height = (s_.control & 0x20) != 0 ? 16 : 8;
+  const int height = sprite_height();
   for (int i = 0; i < 64 && s_.sprite_count < 8; ++i) {
     const std::uint8_t* entry = s_.oam + i * 4;
     int row = line - 1 - entry[0];
@@ -188,7 +190,7 @@ void Ppu::load_sprites(int line) {
 int Ppu::overflow_dot_of_line(int line) const {
   // The search takes two dots for a sprite that misses the line and eight for one that is copied.
   // With eight found it steps through the bytes of an entry as well (a fault of the real unit).
-  const int height = (s_.control & 0x20) != 0 ? 16 : 8;
+  const int height = sprite_height();
   int dot = 65, found = 0, byte = 0;
   for (int i = 0; i < 64; ++i) {
     const int row = line - s_.oam[i * 4 + byte];

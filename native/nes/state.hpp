@@ -35,13 +35,14 @@ struct LineSprite {
 };
 
 struct PpuState {
-  std::uint64_t clock;        ///< Dots processed since power-on.
-  std::uint64_t frame_start;  ///< `clock` at scanline 240, dot 0 of the running frame.
-  std::uint64_t flags_clock;  ///< Status flags are right up to this clock (>= clock).
-  std::int16_t line, dot;     ///< The next dot to process; line 261 comes before line 0.
-  std::uint16_t v, t;         ///< Scroll position in use and the one prepared.
-  std::uint16_t line_v;       ///< `v` when the tiles of the line in hand began to be fetched.
-  std::uint16_t overflow_dot;  ///< Reference path: dot of this line at which overflow is found.
+  std::uint64_t clock;          ///< Dots processed since power-on.
+  std::uint64_t frame_start;    ///< `clock` at scanline 240, dot 0 of the running frame.
+  std::uint64_t flags_clock;    ///< Status flags are right up to this clock (>= clock).
+  std::int16_t line, dot;       ///< The next dot to process; line 261 comes before line 0.
+  std::uint16_t v, t;           ///< Scroll position in use and the one prepared.
+  std::uint16_t line_v;         ///< `v` when the tiles of the line in hand began to be fetched.
+  std::uint16_t line_v_before;  ///< The same of the line before.
+  std::uint16_t overflow_dot;   ///< Reference path: dot of this line at which overflow is found.
   std::uint16_t pattern_low, pattern_high, attribute_low, attribute_high;  ///< Shift registers.
   std::uint8_t next_tile, next_attribute, next_low, next_high;             ///< Fetched, not shown.
   std::uint8_t fine_x, second_write;

@@ -84,6 +84,9 @@ LaneSettings check_config(const EnvConfig& config, mario::Game game) {
                    : settings.obs == ObsKind::kTiles  ? 2
                                                       : 1;
   check_size(settings, config.size);
+  if (config.max_pool && settings.obs != ObsKind::kPixels) {
+    refuse("max_pool", "True", "False unless obs is 'pixels'");
+  }
   check_range("frame_skip", config.frame_skip, 1, 60);
   check_range("noop_max", config.noop_max, 0, 1000);
   check_range("power", config.power, 0, 2);

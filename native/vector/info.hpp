@@ -56,6 +56,11 @@ inline constexpr int kInfoNumbers = 0 WARPZONE_INFO_NUMBERS(WARPZONE_COUNT);
 inline constexpr int kInfoFlags = 0 WARPZONE_INFO_FLAGS(WARPZONE_COUNT);
 #undef WARPZONE_COUNT
 
+#define WARPZONE_INDEX(name, expression, help) name,
+enum class InfoNumber : std::uint8_t { WARPZONE_INFO_NUMBERS(WARPZONE_INDEX) };
+enum class InfoFlag : std::uint8_t { WARPZONE_INFO_FLAGS(WARPZONE_INDEX) };
+#undef WARPZONE_INDEX
+
 /// Of each of the six enemy slots: type (0 when empty), x, y, state.
 inline constexpr int kEnemyNumbers = 4;
 
@@ -75,5 +80,9 @@ struct InfoSlot {
 };
 
 void write_info(const std::uint8_t* ram, const mario::Tracker& tracker, const InfoSlot& out);
+/// The same, with what gym-super-mario-bros tells otherwise: lives are 255 when the game is over,
+/// and `flag_get` lasts only as long as it does in the game.
+void write_classic_info(const std::uint8_t* ram, const mario::Tracker& tracker, bool flag_get,
+                        const InfoSlot& out);
 
 }  // namespace warpzone

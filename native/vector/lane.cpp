@@ -5,12 +5,44 @@
 #include <stdexcept>
 
 #include "mario/tiles.hpp"
+#include "nes/hash.hpp"
 #include "vector/lane_state.hpp"
 
 namespace warpzone {
 namespace {
 
+constexpr std::uint8_t kNoLives = 0xFF;
 constexpr int kScreenPixels = nes::kScreenWidth * nes::kScreenHeight;
+
+/// Tells routes apart; 0 for none.
+std::uint64_t name_of(const mario::Route* route) {
+  if (route == nullptr || route->empty()) return 0;
+  const mario::RouteOptions& options = route->options();
+  std::vector<std::int32_t> numbers = {options.x_tolerance, options.y_tolerance, options.window};
+  for (const mario::Route::Point& point : route->points()) {
+    numbers.insert(numbers.end(), {point.place.area, point.place.x, point.place.y});
+  }
+  return nes::hash_bytes({reinterpret_cast<const std::uint8_t*>(numbers.data()),
+                          numbers.size() * sizeof numbers[0]}) |
+         1;
+}
+
+/// False for a byte that no `bool` holds.
+bool is_truth(const bool& value) {
+  std::uint8_t byte;
+  std::memcpy(&byte, &value, sizeof byte);
+  return byte <= 1;
+}
+
+/// Whether a tracker that was read from a file can be worked with.
+bool is_sound(const mario::Tracker& tracker) {
+  const mario::Episode& episode = tracker.episode;
+  const mario::Events& events = episode.events;
+  return tracker.progress.area_count <= mario::Progress::kMaxAreas &&
+         tracker.progress.way_point >= -1 && is_truth(events.clear) && is_truth(events.death) &&
+         is_truth(events.warp) && is_truth(events.game_over) && is_truth(events.level_changed) &&
+         is_truth(episode.dying) && is_truth(episode.level_cleared);
+}
 
 }  // namespace
 
@@ -29,13 +61,27 @@ Lane::Lane(LaneContext& context, int index)
                                    context.settings.tasks.size()]),
       plane_size_(context.settings.plane_size()),
       planes_(context.settings.obs_size()) {
+  seed(static_cast<std::uint64_t>(index));
   const std::string& blob = context.settings.config.start_state;
   if (!blob.empty()) {
     set_start_state({reinterpret_cast<const std::uint8_t*>(blob.data()), blob.size()});
   }
 }
 
-void Lane::set_task(const Task& task) { task_ = task; }
+void Lane::set_task(const Task& task) {
+  task_ = task;
+  task_given_ = true;
+}
+
+void Lane::set_route(std::shared_ptr<const mario::Route> route) {
+  next_route_name_ = name_of(route.get());
+  next_route_ = std::move(route);
+}
+
+void Lane::take_route() {
+  route_ = next_route_;
+  route_name_ = next_route_name_;
+}
 
 void Lane::set_start_state(std::span<const std::uint8_t> blob) {
   if (blob.empty()) {
@@ -50,7 +96,7 @@ void Lane::set_start_state(std::span<const std::uint8_t> blob) {
 
 void Lane::begin_episode() {
   const LaneSettings& settings = context_.settings;
-  if (settings.random_task && settings.tasks.size() > 1) {
+  if (settings.random_task && !task_given_ && settings.tasks.size() > 1) {
     task_ = settings.tasks[state_.random.below(static_cast<std::uint32_t>(settings.tasks.size()))];
   }
   if (start_state_) {
@@ -63,22 +109,38 @@ void Lane::begin_episode() {
         state_.random.below(static_cast<std::uint32_t>(settings.config.noop_max) + 1);
     for (std::uint32_t i = 0; i < frames; ++i) console_.run_frame(0, false);
   }
+  start_following();
+}
+
+void Lane::start_following() {
+  take_route();
+  state_.route = route_name_;
   state_.buttons = 0;
   state_.ended = 0;
-  classic_done_ = false;
+  classic_done_ = classic_flag_ = false;
+  std::copy_n(console_.ram(), classic_ram_.size(), classic_ram_.begin());
   state_.tracker.reset(console_.ram(), route_.get());
   fill_stack();
 }
 
+void Lane::draw_ahead() {
+  // On a copy of time, so that looking does not move the game.
+  auto here = std::make_unique<nes::MachineState>();
+  console_.snapshot(*here);
+  console_.run_frame(0, true);
+  console_.restore(*here);
+}
+
+const nes::Console& Lane::drawn() {
+  if (!drawn_) draw_ahead();
+  drawn_ = true;
+  return console_;
+}
+
 void Lane::fill_stack() {
-  // The machine has just been put somewhere: the picture there is drawn on a copy of time, so that
-  // looking does not move the game.
-  if (context_.settings.obs != ObsKind::kTiles) {
-    auto here = std::make_unique<nes::MachineState>();
-    console_.snapshot(*here);
-    console_.run_frame(0, true);
-    console_.restore(*here);
-  }
+  // The machine has just been put somewhere and has drawn nothing there.
+  drawn_ = context_.settings.obs != ObsKind::kTiles;
+  if (drawn_) draw_ahead();
   state_.newest = 0;
   take_picture();
   for (int i = 1; i < context_.settings.stack; ++i) std::memcpy(plane(i), plane(0), plane_size_);
@@ -108,16 +170,19 @@ void Lane::play_frames(std::uint8_t buttons) {
   const bool draws = settings.obs != ObsKind::kTiles;
   const bool pools = settings.config.max_pool && settings.obs == ObsKind::kPixels && skip > 1;
   std::uint8_t before[kScreenPixels];
+  classic_flag_ = false;
   for (int frame = 0; frame < skip; ++frame) {
     const double sticky = settings.config.sticky_prob;
     if (!(sticky > 0.0 && state_.random.uniform() < sticky)) state_.buttons = buttons;
     const bool last = frame == skip - 1;
     console_.run_frame(state_.buttons, draws && (last || (pools && frame == skip - 2)));
-    if (classic_done_) continue;
-    state_.tracker.frame(console_.ram(), route_.get());
-    if (settings.classic) {
-      classic_done_ = mario::classic_done(console_.ram());
-      if (!classic_done_) mario::classic_skip_scripted(console_);
+    if (!classic_done_) {
+      state_.tracker.frame(console_.ram(), route_.get());
+      if (settings.classic) {
+        const std::uint64_t now = console_.frame_count();
+        end_classic_frame();
+        if (draws && last && console_.frame_count() != now) draw_ahead();
+      }
     }
     if (pools && frame == skip - 2) context_.picture.read_grey(console_, before);
   }
@@ -130,6 +195,25 @@ void Lane::play_frames(std::uint8_t buttons) {
   } else {
     take_picture();
   }
+  drawn_ = draws;
+}
+
+void Lane::end_classic_frame() {
+  std::uint8_t* ram = console_.ram();
+  std::copy_n(ram, classic_ram_.size(), classic_ram_.begin());
+  classic_flag_ = classic_flag_ || mario::classic_flag_get(ram);
+  if (!task_.whole_game) {
+    classic_done_ = mario::classic_done(ram);
+  } else {
+    classic_done_ = ram[mario::ram::kLives] == kNoLives;
+    const bool dying =
+        ram[mario::ram::kPlayerTask] == mario::ram::kTaskDying || ram[mario::ram::kYPage] > 1;
+    if (!classic_done_ && dying) {  // The package cuts the dying scene short.
+      ram[mario::ram::kPlayerTask] = mario::ram::kTaskLifeLost;
+      console_.run_frame(0, false);
+    }
+  }
+  if (!classic_done_) mario::classic_skip_scripted(console_);
 }
 
 bool Lane::ends_life() const {
@@ -144,7 +228,7 @@ bool Lane::terminated() const {
   const mario::Episode& episode = state_.tracker.episode;
   const bool last_castle = episode.level_cleared && episode.world == 7 && episode.stage == 3;
   if (context_.settings.classic && !task_.whole_game) return classic_done_;
-  return episode.events.game_over || last_castle || (ends_life() && episode.events.death) ||
+  return classic_done_ || episode.events.game_over || last_castle || (ends_life() && episode.events.death) ||
          (ends_level() && (episode.events.clear || episode.events.level_changed));
 }
 
@@ -167,7 +251,7 @@ void Lane::step(int action, const LaneOutput& out) {
   const LaneSettings& settings = context_.settings;
   if (state_.ended != 0) {
     if (settings.autoreset != Autoreset::kNextStep) {
-      throw std::runtime_error("its episode has ended and autoreset is off: reset it first");
+      throw std::runtime_error("its episode has ended or never began: reset it first");
     }
     reset(out);
     return;
@@ -187,7 +271,7 @@ void Lane::step(int action, const LaneOutput& out) {
   if (state_.ended != 0 && settings.autoreset == Autoreset::kSameStep) {
     // The observation is the new episode's first; info still tells how the old one ended.
     write_obs(out.final_obs, out.final_features);
-    write_info(console_.ram(), state_.tracker, out.info);
+    write_info(out.info);
     begin_episode();
     write_obs(out.obs, out.features);
     return;
@@ -197,7 +281,15 @@ void Lane::step(int action, const LaneOutput& out) {
 
 void Lane::observe(const LaneOutput& out) {
   write_obs(out.obs, out.features);
-  write_info(console_.ram(), state_.tracker, out.info);
+  write_info(out.info);
+}
+
+void Lane::write_info(const InfoSlot& out) const {
+  if (context_.settings.classic) {
+    write_classic_info(classic_ram_.data(), state_.tracker, classic_flag_, out);
+  } else {
+    warpzone::write_info(console_.ram(), state_.tracker, out);
+  }
 }
 
 void Lane::write_obs(std::uint8_t* obs, std::uint8_t* features) const {
@@ -228,21 +320,35 @@ void Lane::load(std::span<const std::uint8_t> blob, bool keep_random) {
   const Random random = state_.random;
   if (!is_lane_state(blob)) {
     console_.load(blob);
-    state_.buttons = 0;
-    state_.ended = 0;
-    classic_done_ = false;
-    state_.tracker.reset(console_.ram(), route_.get());
-    fill_stack();
+    start_following();
     return;
   }
   State loaded;
   const LaneParts parts = unpack_lane_state(blob, sizeof loaded, context_.settings);
   std::memcpy(&loaded, parts.lane.data(), sizeof loaded);
+  const auto points = static_cast<std::int64_t>(next_route_ ? next_route_->points().size() : 0);
+  const bool same_route = loaded.route == next_route_name_;
+  if (!is_sound(loaded.tracker) || (same_route && loaded.tracker.progress.way_point >= points)) {
+    throw nes::StateError("the save state was altered: its episode makes no sense");
+  }
   console_.load(parts.console);
   state_ = loaded;
   std::memcpy(planes_.data(), parts.planes.data(), planes_.size());
-  classic_done_ = false;
   if (keep_random) state_.random = random;
+  take_route();
+  if (!same_route) join_route();
+  drawn_ = classic_done_ = classic_flag_ = false;
+  std::copy_n(console_.ram(), classic_ram_.size(), classic_ram_.begin());
+}
+
+void Lane::join_route() {
+  // Progress was measured along another route, or none: from here on it is added to.
+  mario::Progress& progress = state_.tracker.progress;
+  const std::int32_t total = progress.total;
+  progress.reset(mario::decode_place(console_.ram()), route_.get());
+  progress.total = total;
+  progress.start_distance -= total;
+  state_.route = route_name_;
 }
 
 }  // namespace warpzone

@@ -1,6 +1,7 @@
 /// One game being played: skip, picture, reward, end of the episode.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -54,13 +55,13 @@ class Lane {
   /// `action` is an index into the configured actions.
   void step(int action, const LaneOutput& out);
 
-  /// From the next reset on.
+  /// From the next reset on; the lane then draws no random tasks any more.
   void set_task(const Task& task);
   Task task() const { return task_; }
   /// From the next reset on; an empty state means the task's own start.
   void set_start_state(std::span<const std::uint8_t> blob);
-  /// Progress is measured along it from the next reset on; null means by areas.
-  void set_route(std::shared_ptr<const mario::Route> route) { route_ = std::move(route); }
+  /// Progress is measured along it from the next reset or load on; null means by areas.
+  void set_route(std::shared_ptr<const mario::Route> route);
 
   std::vector<std::uint8_t> save() const;
   /// Takes a state saved by a lane of the same shape, or by a bare console (then the lane's
@@ -70,6 +71,8 @@ class Lane {
   void observe(const LaneOutput& out);
 
   nes::Console& console() { return console_; }
+  /// The console, with the present moment on its screen.
+  const nes::Console& drawn();
   const mario::Tracker& tracker() const { return state_.tracker; }
 
  private:
@@ -78,6 +81,7 @@ class Lane {
     mario::Tracker tracker;
     Random random;
     std::int64_t run_steps = 0;
+    std::uint64_t route = 0;   ///< Names the route of the tracker's progress.
     std::uint8_t buttons = 0;  ///< Of the last emulated frame.
     std::uint8_t ended = 1;    ///< Waits for a reset.
     std::uint8_t newest = 0;   ///< Index of the newest plane.
@@ -85,9 +89,16 @@ class Lane {
   static_assert(std::is_trivially_copyable_v<State>);
 
   void begin_episode();
+  /// The tracker begins at the present moment.
+  void start_following();
+  void take_route();
+  void join_route();
   void play_frames(std::uint8_t buttons);
+  void end_classic_frame();
+  void draw_ahead();
   void take_picture();
   void fill_stack();
+  void write_info(const InfoSlot& out) const;
   void write_obs(std::uint8_t* obs, std::uint8_t* features) const;
   bool ends_life() const;
   bool ends_level() const;
@@ -100,11 +111,16 @@ class Lane {
   nes::Console console_;
   State state_;
   Task task_;
-  std::shared_ptr<const mario::Route> route_;
+  bool task_given_ = false;
+  std::shared_ptr<const mario::Route> route_, next_route_;
+  std::uint64_t route_name_ = 0, next_route_name_ = 0;
   std::unique_ptr<nes::MachineState> start_state_;
   std::size_t plane_size_;
   std::vector<std::uint8_t> planes_;
-  bool classic_done_ = false;
+  bool drawn_ = false;  ///< The screen shows the present moment.
+  // The classic reward's package tells of the moment before it skips scripted ones.
+  bool classic_done_ = false, classic_flag_ = false;
+  std::array<std::uint8_t, mario::ram::kSize2KiB> classic_ram_{};
 };
 
 }  // namespace warpzone

@@ -15,8 +15,14 @@ struct Header {
   std::uint32_t magic, version;
   std::uint64_t console_size, lane_size, planes_size;
   std::uint64_t shape;     ///< Of the observation that the planes belong to.
-  std::uint64_t checksum;  ///< Of everything after the header.
+  std::uint64_t checksum;  ///< Of everything else.
 };
+
+std::uint64_t checksum_of(Header header, std::span<const std::uint8_t> body) {
+  header.checksum = 0;
+  return nes::hash_bytes({reinterpret_cast<const std::uint8_t*>(&header), sizeof header}) * 31 +
+         nes::hash_bytes(body);
+}
 
 std::uint64_t shape_of(const LaneSettings& settings) {
   const std::uint32_t numbers[] = {static_cast<std::uint32_t>(settings.obs),
@@ -42,7 +48,7 @@ Header read_header(std::span<const std::uint8_t> blob) {
     throw nes::StateError("the save state is cut or padded: its parts do not add up to " +
                           std::to_string(blob.size()) + " bytes");
   }
-  if (nes::hash_bytes(body) != header.checksum) {
+  if (checksum_of(header, body) != header.checksum) {
     throw nes::StateError("the save state was altered: its checksum does not match");
   }
   return header;
@@ -63,9 +69,9 @@ std::vector<std::uint8_t> pack_lane_state(std::span<const std::uint8_t> console,
                                           const LaneSettings& settings) {
   std::vector<std::uint8_t> blob(sizeof(Header));
   for (const auto& part : {console, lane, planes}) blob.insert(blob.end(), part.begin(), part.end());
-  const Header header{kMagic,        kVersion,           console.size(),
-                      lane.size(),   planes.size(),      shape_of(settings),
-                      nes::hash_bytes(std::span(blob).subspan(sizeof(Header)))};
+  Header header{kMagic,      kVersion,      console.size(),
+                lane.size(), planes.size(), shape_of(settings), 0};
+  header.checksum = checksum_of(header, std::span(blob).subspan(sizeof header));
   std::memcpy(blob.data(), &header, sizeof header);
   return blob;
 }

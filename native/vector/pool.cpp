@@ -52,6 +52,7 @@ LaneOutput Pool::output_of(int lane, const BatchOutput& out) const {
 
 template <typename Work>
 void Pool::for_lanes(Work work) {
+  const std::scoped_lock lock(mutex_);
   const auto began = std::chrono::steady_clock::now();
   // A lane that throws completes its slot with the error; the batch is always finished.
   std::vector<std::string> errors(lanes_.size());
@@ -89,6 +90,7 @@ void Pool::step(std::span<const std::int32_t> actions, const BatchOutput& out) {
 }
 
 void Pool::observe(std::span<const int> lanes, const BatchOutput& out) {
+  const std::scoped_lock lock(mutex_);
   for (const int index : lanes) lane(index).observe(output_of(index, out));
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -35,6 +36,8 @@ struct BatchOutput {
   std::int32_t* enemies = nullptr;
 };
 
+/// One caller at a time: `reset`, `step` and `observe` wait for each other, and for whoever holds
+/// the pool while working on its lanes or weights.
 class Pool {
  public:
   Pool(std::shared_ptr<const nes::Cartridge> cartridge, mario::Game game, const EnvConfig& config,
@@ -54,6 +57,8 @@ class Pool {
   /// Observation and info of the present moment, without a step.
   void observe(std::span<const int> lanes, const BatchOutput& out);
 
+  /// Keeps steps from beginning until the result is destroyed.
+  std::unique_lock<std::mutex> hold() { return std::unique_lock(mutex_); }
   Lane& lane(int index);
   /// From the lane's next reset on. Any level of the game, not only the configured ones.
   void set_level(int index, const std::string& level);
@@ -70,6 +75,7 @@ class Pool {
   std::vector<std::unique_ptr<Lane>> lanes_;
   Workers workers_;
   double seconds_ = 0.0;
+  std::mutex mutex_;
 };
 
 }  // namespace warpzone

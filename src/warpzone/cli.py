@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -10,7 +11,13 @@ from typing import Protocol, TextIO
 import tyro
 
 from warpzone import __version__
+from warpzone.commands.bench import Bench
+from warpzone.commands.evaluate import Evaluate
+from warpzone.commands.play import Play
+from warpzone.commands.render import Render
 from warpzone.commands.rom import Rom
+from warpzone.commands.runs import Runs, Video
+from warpzone.commands.train import Train, train_defaults
 from warpzone.errors import WarpzoneError
 
 _DESCRIPTION = """Super Mario Bros. for reinforcement learning, fast and exact.
@@ -18,6 +25,13 @@ _DESCRIPTION = """Super Mario Bros. for reinforcement learning, fast and exact.
 Examples:
   warpzone rom install        # fetch the game once, after a question
   warpzone rom status         # which files are in use
+  warpzone render -o run.mp4  # film an episode of a scripted policy
+  warpzone play --level 1-1   # play yourself, in a window
+  warpzone train --level 1-1  # train a policy from scratch
+  warpzone eval runs/mario-1-1   # how often it clears the level
+  warpzone video runs/mario-1-1  # film it
+  warpzone runs               # what was trained so far
+  warpzone bench env          # how fast it runs here
   warpzone COMMAND --help     # options and examples of a command
   warpzone --version
 """
@@ -33,10 +47,24 @@ class Command(Protocol):
         """Does the work and returns the exit code."""
 
 
-# Options classes import nothing heavy at module level, so that `--help` answers at once.
+# Options classes import nothing heavy (torch, imageio, pygame) at module level, so that `--help`
+# answers at once.
 COMMANDS: dict[str, Callable[..., Command]] = {
     "rom": Rom,
+    "train": Train,
+    "eval": Evaluate,
+    "video": Video,
+    "runs": Runs,
+    "render": Render,
+    "play": Play,
+    "bench": Bench,
 }
+
+_PARSING = (
+    tyro.conf.OmitSubcommandPrefixes,
+    tyro.conf.OmitArgPrefixes,
+    tyro.conf.FlagCreatePairsOff,
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -49,6 +77,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit code.
     """
     arguments = list(sys.argv[1:] if arguments is None else arguments)
+    # Torch's threads otherwise spin while they wait for each other: with another busy program on
+    # the machine, training was measured to be more than twenty times slower.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     if arguments == ["--version"]:
         print(f"warpzone {__version__}")
         return 0
@@ -64,16 +95,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parse(arguments: Sequence[str]) -> Command:
+    if arguments[0] == "train":
+        # Its defaults depend on some of its own options: the preset, a file, a run to resume.
+        rest = list(arguments[1:])
+        return tyro.cli(
+            Train, prog="warpzone train", args=rest, default=train_defaults(rest), config=_PARSING
+        )
     command: Command = tyro.extras.subcommand_cli_from_dict(
         COMMANDS,
         prog="warpzone",
         description=_DESCRIPTION,
         args=arguments,
-        config=(
-            tyro.conf.OmitSubcommandPrefixes,
-            tyro.conf.OmitArgPrefixes,
-            tyro.conf.FlagCreatePairsOff,
-        ),
+        config=_PARSING,
     )
     return command
 

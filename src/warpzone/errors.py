@@ -29,5 +29,29 @@ class ClosedError(WarpzoneError, RuntimeError):
     """A closed environment was used."""
 
 
+class MetricError(WarpzoneError, ValueError):
+    """A metric's name is not listed, or its value is no number."""
+
+
+class RunError(WarpzoneError, RuntimeError):
+    """A run directory is missing, in use, or not fit for what was asked."""
+
+
+class CheckpointError(RunError):
+    """A checkpoint is damaged, cannot be written, or holds what it must not."""
+
+
+class ResumeError(RunError):
+    """A run cannot be resumed as asked; the text says what does not match."""
+
+
+class VideoError(WarpzoneError, RuntimeError):
+    """A video or picture cannot be written."""
+
+
+class WindowError(WarpzoneError, RuntimeError):
+    """No window can be opened here."""
+
+
 class UnknownRomWarning(UserWarning):
     """A game image has the game's shape but is none of the known dumps."""

@@ -218,7 +218,9 @@ class BlockWriter:
         first, second = self.byte(), self.byte()
         if register == 1:
             first, second = rng.sample(("$1E", "$18", "$08", "$10", "$00", "$E1", self.byte()), 2)
-        between = "; ".join(rng.choice(("NOP", "LDA $20", "PHA; PLA")) for _ in range(rng.randrange(12)))
+        between = "; ".join(
+            rng.choice(("NOP", "LDA $20", "PHA; PLA")) for _ in range(rng.randrange(12))
+        )
         return f"LDX #{first}; LDY #{second}; STX $200{register}; {between}; STY $200{register}"
 
     def scroll(self) -> str:

@@ -67,9 +67,7 @@ class Verdict:
     text: str
 
 
-def _family(
-    folder: str, names: str, report: Report, known_fault: str = ""
-) -> tuple[TestRom, ...]:
+def _family(folder: str, names: str, report: Report, known_fault: str = "") -> tuple[TestRom, ...]:
     return tuple(
         TestRom(f"{folder}/{name}.nes", report, known_fault=known_fault) for name in names.split()
     )
@@ -169,7 +167,7 @@ ROMS: tuple[TestRom, ...] = (
         "sprdma_and_dmc_dma",
         "sprdma_and_dmc_dma sprdma_and_dmc_dma_512",
         Report.STATUS_BYTE,
-        known_fault="a sample fetch costs four cycles always, on the machine fewer inside sprite DMA",
+        known_fault="a sample fetch always costs four cycles, not fewer inside sprite DMA",
     ),
 )
 

@@ -39,7 +39,7 @@ def as_parameter(rom: public_roms.TestRom) -> object:
 
 
 @BOTH_MODES
-@pytest.mark.parametrize("rom", map(as_parameter, public_roms.ROMS))
+@pytest.mark.parametrize("rom", [as_parameter(rom) for rom in public_roms.ROMS])
 def test_public_rom_passes(rom: public_roms.TestRom, exact: bool) -> None:
     if not (rom_folder() / rom.path).exists():
         pytest.skip(f"{rom.path} is not in {FOLDER}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 import warpzone
@@ -17,40 +19,46 @@ class Twins:
         self.exact = warpzone.Console(image, exact=True)
         self.fast = warpzone.Console(image, exact=False)
 
-    def __iter__(self) -> object:
+    def __iter__(self) -> Iterator[warpzone.Console]:
         return iter((self.exact, self.fast))
 
     def run_frame(self, buttons: int = 0, render: bool = True, buttons2: int = 0) -> None:
         """Runs one frame on both."""
-        for console in (self.exact, self.fast):
+        for console in self:
             console.run_frame(buttons, render=render, buttons2=buttons2)
 
     def step_instruction(self) -> None:
         """Executes one instruction on both."""
-        for console in (self.exact, self.fast):
+        for console in self:
             console.step_instruction()
 
-    def difference(self, pictures: bool = True) -> str | None:
+    def difference(self, pictures: bool = True, memory: bool = True) -> str | None:
         """Says what differs first, or None.
 
         Args:
-            pictures: Compare the last drawn pictures as well.
+            pictures: Compare the last drawn pictures.
+            memory: Compare every memory.
         """
         return (
             self._processor_difference()
-            or _first_byte("RAM", self.exact.ram, self.fast.ram)
+            or (self._memory_difference() if memory else None)
+            or (self._picture_difference() if pictures else None)
+        )
+
+    def _memory_difference(self) -> str | None:
+        return (
+            _first_byte("RAM", self.exact.ram, self.fast.ram)
             or _first_byte("nametables", self.exact.nametable(), self.fast.nametable())
             or _first_byte("OAM", self.exact.oam(), self.fast.oam())
             or _first_byte("palette", self.exact.palette_ram(), self.fast.palette_ram())
             or _first_byte("cartridge RAM", cartridge_ram(self.exact), cartridge_ram(self.fast))
-            or (self._picture_difference() if pictures else None)
         )
 
     def _processor_difference(self) -> str | None:
         exact, fast = (
             {name: getattr(console.cpu, name) for name in REGISTERS}
             | {"cycle": console.cycle_count, "frame": console.frame_count}
-            for console in (self.exact, self.fast)
+            for console in self
         )
         wrong = [
             f"{name} {value:X} exact, {fast[name]:X} fast"
@@ -84,4 +92,6 @@ def _first_byte(name: str, exact: np.ndarray, fast: np.ndarray) -> str | None:
         return None
     wrong = np.flatnonzero(exact != fast)
     at = int(wrong[0])
-    return f"{name}: {wrong.size} bytes, first ${at:03X}: {exact[at]:02X} exact, {fast[at]:02X} fast"
+    return (
+        f"{name}: {wrong.size} bytes, first ${at:03X}: {exact[at]:02X} exact, {fast[at]:02X} fast"
+    )

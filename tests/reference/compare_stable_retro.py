@@ -3,6 +3,7 @@
 The reference is stable-retro's own core with a custom integration of the ROM. Both sides boot and
 enter the level by the same procedure. Emulators differ by a frame while a level loads, so the
 reference's RAM is taken over once, on the first frame of control; from there on nothing is copied.
+The buttons are found by playing on our machine (`player.py`), then played on both.
 
     python tests/reference/compare_stable_retro.py --levels 1-1 8-4 --frames 3000
 
@@ -18,7 +19,6 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,6 +34,7 @@ sys.path.insert(0, str(BENCHMARKS))
 
 from peers import install  # noqa: E402  (found through the line above)
 from peers.level_start import ALL_LEVELS, Level, start_level  # noqa: E402
+from player import plan  # noqa: E402
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -79,18 +80,12 @@ class Difference:
         return f"frame {self.frame}: {len(self.addresses)} bytes differ: " + ", ".join(shown)
 
 
-def first_difference(rom: Path, level: Level, recording: Path, exact: bool) -> Difference | None:
-    """Replays a recording on our machine.
+def first_difference(machine: OurMachine, buttons: Bytes, trace: Bytes) -> Difference | None:
+    """Plays on our machine what the reference has played.
 
     Returns:
         The first frame at which a compared byte differs, or None.
     """
-    with np.load(recording) as stored:
-        start, buttons, trace = stored["start"], stored["buttons"], stored["trace"]
-    machine = OurMachine(rom, exact)
-    start_level(machine, level)
-    for address in np.flatnonzero(COMPARED):
-        machine.write(int(address), int(start[address]))
     for frame, (pressed, theirs) in enumerate(zip(buttons, trace, strict=True)):
         machine.step(int(pressed))
         ours = machine.ram()
@@ -102,25 +97,64 @@ def first_difference(rom: Path, level: Level, recording: Path, exact: bool) -> D
     return None
 
 
-def recordings(
-    options: argparse.Namespace, rom: Path, folder: Path
-) -> Iterator[tuple[Level, Path]]:
-    """Runs the reference in its own environment and yields each level as soon as it is there."""
-    python = install.install(install.STABLE_RETRO, options.peers)
-    command = [str(python), str(HERE / "retro_worker.py"), "--output", str(folder)]
-    command += ["--integrations", str(install.retro_integration(options.peers, rom))]
-    command += ["--game", install.RETRO_GAME, "--frames", str(options.frames)]
-    command += ["--seed", str(options.seed), "--levels", *map(str, options.levels)]
-    environment = os.environ | {"PYTHONPATH": str(BENCHMARKS)}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as worker:
-        assert worker.stdout is not None
-        for line in worker.stdout:
-            level = Level.parse(line.strip())
-            path = folder / f"{level}.npz"
-            yield level, path
-            path.unlink()
-    if worker.returncode != 0:
-        raise RuntimeError(f"the reference worker ended with status {worker.returncode}")
+class Reference:
+    """stable-retro in its own process and environment."""
+
+    def __init__(self, options: argparse.Namespace, rom: Path, folder: Path) -> None:
+        self._folder = folder
+        python = install.install(install.STABLE_RETRO, options.peers)
+        command = [str(python), str(HERE / "retro_worker.py"), "--folder", str(folder)]
+        command += ["--integrations", str(install.retro_integration(options.peers, rom))]
+        command += ["--game", install.RETRO_GAME, "--levels", *map(str, options.levels)]
+        self._worker = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"PYTHONPATH": str(BENCHMARKS)},
+        )
+
+    def _answer(self, level: Level) -> None:
+        assert self._worker.stdout is not None
+        line = self._worker.stdout.readline().strip()
+        if line != str(level):
+            raise RuntimeError(f"the reference worker answered {line!r} for level {level}")
+
+    def start(self, level: Level) -> Bytes:
+        """Returns the RAM when control begins."""
+        self._answer(level)
+        return np.asarray(np.load(self._folder / "start.npy"))
+
+    def play(self, level: Level, buttons: Bytes) -> Bytes:
+        """Returns the RAM after every frame."""
+        np.save(self._folder / "buttons.npy", buttons)
+        assert self._worker.stdin is not None
+        print("play", file=self._worker.stdin, flush=True)
+        self._answer(level)
+        return np.asarray(np.load(self._folder / "trace.npy"))
+
+    def close(self) -> None:
+        """Ends the worker."""
+        assert self._worker.stdin is not None
+        self._worker.stdin.close()
+        self._worker.wait(timeout=60)
+
+
+def compare(
+    reference: Reference, rom: Path, level: Level, options: argparse.Namespace
+) -> Difference | None:
+    """Starts a level on both machines and plays it."""
+    start = reference.start(level)
+    machine = OurMachine(rom, options.exact)
+    start_level(machine, level)
+    for address in np.flatnonzero(COMPARED):
+        machine.write(int(address), int(start[address]))
+    state = machine.console.save()
+    planner = warpzone.Console(str(rom))
+    planner.load(state)
+    seed = options.seed * 100 + level.world * 10 + level.level
+    buttons = plan(planner, seed, options.frames)
+    return first_difference(machine, buttons, reference.play(level, buttons))
 
 
 def main() -> int:
@@ -136,15 +170,18 @@ def main() -> int:
     parser.add_argument("--peers", type=Path, default=install.DEFAULT_FOLDER)
     options = parser.parse_args()
     rom = roms.find_rom(path=options.rom).resolve()
-    seen = differing = 0
+    equal = 0
     with tempfile.TemporaryDirectory() as folder:
-        for level, path in recordings(options, rom, Path(folder)):
-            difference = first_difference(rom, level, path, options.exact)
-            seen += 1
-            differing += difference is not None
-            print(f"{level}: {difference or f'equal for {options.frames} frames'}", flush=True)
-    print(f"{seen - differing} of {len(options.levels)} levels equal")
-    return differing + len(options.levels) - seen
+        reference = Reference(options, rom, Path(folder))
+        try:
+            for level in options.levels:
+                difference = compare(reference, rom, level, options)
+                equal += difference is None
+                print(f"{level}: {difference or f'equal for {options.frames} frames'}", flush=True)
+        finally:
+            reference.close()
+    print(f"{equal} of {len(options.levels)} levels equal")
+    return len(options.levels) - equal
 
 
 if __name__ == "__main__":

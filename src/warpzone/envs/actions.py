@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from numbers import Integral
 
 from warpzone.errors import ConfigError
 
@@ -41,14 +42,18 @@ def parse_buttons(combination: str | Sequence[str] | int) -> int:
     Raises:
         ConfigError: For an unknown button or a byte out of range.
     """
-    if isinstance(combination, int):
+    if isinstance(combination, Integral):
         if not 0 <= combination <= 0xFF:
             raise ConfigError(f"actions: {combination} is no controller byte (0 to 255)")
-        return combination
+        return int(combination)
+    if not isinstance(combination, str | Sequence):
+        raise ConfigError(
+            f"actions: {combination!r} is no combination; write 'RIGHT+A', ['RIGHT', 'A'] or 0x81"
+        )
     names = combination.split("+") if isinstance(combination, str) else combination
     byte = 0
     for name in names:
-        button = name.strip().upper()
+        button = str(name).strip().upper()
         if button == NOOP:
             continue
         if button not in BUTTONS:
@@ -72,7 +77,10 @@ def resolve_actions(actions: Actions) -> list[int]:
                 "or give a list such as ['NOOP', 'RIGHT+A']"
             )
         actions = ACTION_SETS[actions]
-    if len(actions) == 0:
+    if not isinstance(actions, Iterable):
+        raise ConfigError(f"actions: {actions!r} is no action set and no list of combinations")
+    actions = list(actions)
+    if not actions:
         raise ConfigError("actions: the list is empty; give at least one combination")
     return [parse_buttons(combination) for combination in actions]
 

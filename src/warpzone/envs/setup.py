@@ -63,6 +63,10 @@ def prepare(
         raise ConfigError(f"game is {game!r}; it must be one of {', '.join(GAMES)}")
     if "levels" in parameters:
         raise ConfigError("levels is given as `level`, for one level or several")
+    if not isinstance(weights or {}, Mapping) or not all(isinstance(n, str) for n in weights or ()):
+        raise ConfigError(f"weights are {weights!r}; they must be a dict of names and numbers")
+    if rom is not None and not isinstance(rom, str | os.PathLike):
+        raise ConfigError(f"rom is {rom!r}; it must be the path of a .nes file")
     if "actions" in parameters:
         parameters["actions"] = resolve_actions(parameters["actions"])
     if isinstance(parameters.get("size"), int | np.integer):
@@ -79,7 +83,9 @@ def expand_levels(level: str | Sequence[str], game: str = SMB) -> list[str]:
     Raises:
         ConfigError: When something else than text is given.
     """
-    names = level.split(",") if isinstance(level, str) else list(level)
+    if not isinstance(level, str | Sequence):
+        raise ConfigError(f"level is {level!r}; levels are written like '1-1', or as a list")
+    names = level.split(",") if isinstance(level, str) else level
     result: list[str] = []
     for name in names:
         if not isinstance(name, str):
@@ -89,6 +95,12 @@ def expand_levels(level: str | Sequence[str], game: str = SMB) -> list[str]:
         else:
             result.append(name.strip())
     return result
+
+
+def check_render_mode(render_mode: str | None) -> None:
+    """Raises ConfigError for anything but None and 'rgb_array'."""
+    if render_mode not in (None, "rgb_array"):
+        raise ConfigError(f"render_mode is {render_mode!r}; it must be None or 'rgb_array'")
 
 
 def parameter_help() -> dict[str, str]:

@@ -17,11 +17,14 @@ from numpy.typing import NDArray
 from warpzone import _native
 from warpzone.console import Console
 from warpzone.envs.random_stream import RandomStream
-from warpzone.envs.setup import WHOLE_GAME, observation_space, prepare
+from warpzone.envs.setup import WHOLE_GAME, check_render_mode, observation_space, prepare
 from warpzone.errors import ConfigError
 
 _FRAMES_PER_SECOND = 60
 _STATUS_NAMES = ("small", "tall", "fireball")
+# Addresses and values that only the classic reward needs; native/mario/ram.hpp explains them.
+_PLAYER_TASK, _LIFE_LOST, _DYING = 0x0E, 6, 11
+_Y_PAGE, _LIVES, _NO_LIVES = 0xB5, 0x75A, 0xFF
 
 Obs = Any  # A picture stack, or a dict of tiles and features.
 
@@ -39,14 +42,13 @@ class MarioEnv(gym.Env[Obs, np.int64]):
             render_mode: None or 'rgb_array'.
             options: As for `warpzone.make_vec`; `autoreset` has no meaning here.
         """
-        if render_mode not in (None, "rgb_array"):
-            raise ConfigError(f"render_mode is {render_mode!r}; it must be None or 'rgb_array'")
+        check_render_mode(render_mode)
         self._setup = prepare(level, **options)
         self._config = config = self._setup.config
         self.render_mode = render_mode
         self.metadata = {**self.metadata, "render_fps": _FRAMES_PER_SECOND // config.frame_skip}
         self._console = Console(self._setup.image, exact=config.exact)
-        self._picture = _native.PictureWriter(config)
+        self._picture = _native.PictureWriter(config, self._setup.game)
         stack = _native.stack_of(config, self._setup.game)
         self._planes: deque[NDArray[np.uint8]] = deque(maxlen=stack)
         self._tracker = _native.Tracker()
@@ -56,7 +58,8 @@ class MarioEnv(gym.Env[Obs, np.int64]):
         self._buttons = 0
         self._run_steps = 0
         self._ended = True
-        self._classic_done = False
+        self._classic_done = self._classic_flag = False
+        self._classic_ram = self.ram()
         self.observation_space = observation_space(
             config, self._picture.height, self._picture.width, stack
         )
@@ -79,15 +82,16 @@ class MarioEnv(gym.Env[Obs, np.int64]):
             for _ in range(self._random.below(config.noop_max + 1)):
                 self._console.run_frame(0, render=False)
         self._buttons = 0
-        self._ended = self._classic_done = False
+        self._ended = self._classic_done = self._classic_flag = False
+        self._classic_ram = self.ram()
         self._tracker.reset(self._console)
-        first = self._first_picture()
-        self._planes.extend([first] * (self._planes.maxlen or 1))
+        self._draw_ahead()  # A restored machine has drawn nothing yet.
+        self._planes.extend([self._plane()] * (self._planes.maxlen or 1))
         return self._observation(), self._info()
 
     def step(self, action: Any) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
         """Holds the action's buttons for `frame_skip` frames."""
-        if not self.action_space.contains(np.int64(action)):
+        if not _is_whole(action) or not 0 <= int(action) < self.action_space.n:
             raise ConfigError(
                 f"action {action!r} does not exist; actions go from 0 to {self.action_space.n - 1}"
             )
@@ -98,7 +102,10 @@ class MarioEnv(gym.Env[Obs, np.int64]):
             reward = self._tracker.finish_classic_step()
         else:
             terms = self._tracker.finish_step(self._console, self._setup.weights, self._run_steps)
-            reward = float(np.float32(sum(terms)))
+            reward = 0.0
+            for term in terms:  # Not `sum`, which from Python 3.12 on rounds otherwise.
+                reward += term
+            reward = float(np.float32(reward))
         self._run_steps += 1
         info = self._info()
         terminated = self._terminated(info)
@@ -125,6 +132,7 @@ class MarioEnv(gym.Env[Obs, np.int64]):
         draws = config.obs != "tiles" or self.render_mode is not None
         pools = config.max_pool and config.obs == "pixels" and skip > 1
         before = None
+        self._classic_flag = False
         for frame in range(skip):
             assert self._random is not None
             if not (config.sticky_prob > 0 and self._random.uniform() < config.sticky_prob):
@@ -134,15 +142,32 @@ class MarioEnv(gym.Env[Obs, np.int64]):
             if not self._classic_done:
                 self._tracker.frame(self._console)
                 if config.reward == "classic":
-                    self._classic_done = _native.classic_done(self._console)
-                    if not self._classic_done:
-                        _native.classic_skip_scripted(self._console)
+                    now = self._console.frame_count
+                    self._end_classic_frame()
+                    if draws and frame == skip - 1 and self._console.frame_count != now:
+                        self._draw_ahead()
             if pools and frame == skip - 2:
                 before = self._picture.grey(self._console)
         if before is not None:
             grey = np.maximum(before, self._picture.grey(self._console))
             return self._picture.shrink(grey)
         return self._plane()
+
+    def _end_classic_frame(self) -> None:
+        """What gym-super-mario-bros does after every frame; it tells of the moment before."""
+        console = self._console
+        self._classic_ram = self.ram()
+        self._classic_flag |= _native.classic_flag_get(console)
+        if self._level != WHOLE_GAME:
+            self._classic_done = _native.classic_done(console)
+        else:
+            self._classic_done = console.peek(_LIVES) == _NO_LIVES
+            dying = console.peek(_PLAYER_TASK) == _DYING or console.peek(_Y_PAGE) > 1
+            if dying and not self._classic_done:  # The package cuts the dying scene short.
+                console.poke(_PLAYER_TASK, _LIFE_LOST)
+                console.run_frame(0, render=False)
+        if not self._classic_done:
+            _native.classic_skip_scripted(console)
 
     def _plane(self) -> NDArray[np.uint8]:
         """What the agent sees of this moment."""
@@ -152,16 +177,11 @@ class MarioEnv(gym.Env[Obs, np.int64]):
             return self._picture.rgb(self._console)
         return self._picture.shrink(self._picture.grey(self._console))
 
-    def _first_picture(self) -> NDArray[np.uint8]:
-        """Draws a frame ahead and takes it back: a restored machine has drawn nothing yet."""
+    def _draw_ahead(self) -> None:
+        """Draws the next frame and takes it back: the screen is no part of the machine's state."""
         here = self._console.save()
         self._console.run_frame(0, render=True)
-        if self._config.obs == "tiles":
-            self._console.load(here)
-            return self._plane()
-        plane = self._plane()
         self._console.load(here)
-        return plane
 
     def _start_state(self, options: dict[str, Any] | None) -> bytes:
         config = self._config
@@ -184,9 +204,10 @@ class MarioEnv(gym.Env[Obs, np.int64]):
         return np.stack(self._planes)
 
     def _info(self) -> dict[str, Any]:
-        info = self._tracker.info(self._console)
-        if self._config.reward == "classic":
-            info["status"] = _STATUS_NAMES[min(info["status"], 2)]
+        if self._config.reward != "classic":
+            return self._tracker.info(self._console)
+        info = self._tracker.classic_info(self._classic_ram, self._classic_flag)
+        info["status"] = _STATUS_NAMES[min(info["status"], 2)]
         return info
 
     def _terminated(self, info: dict[str, Any]) -> bool:
@@ -196,7 +217,8 @@ class MarioEnv(gym.Env[Obs, np.int64]):
         one_life = self._config.one_life if self._config.one_life is not None else not whole_game
         one_level = self._config.one_level if self._config.one_level is not None else not whole_game
         return bool(
-            info["game_over"]
+            self._classic_done
+            or info["game_over"]
             or self._tracker.cleared_last_castle
             or (one_life and info["death"])
             or (one_level and (info["flag_get"] or info["level_changed"]))
@@ -211,3 +233,9 @@ class MarioEnv(gym.Env[Obs, np.int64]):
         )
         return out_of_steps or stuck
 
+
+def _is_whole(action: Any) -> bool:
+    """Whether `action` is one whole number; a NumPy array without axes counts."""
+    if isinstance(action, np.ndarray):
+        return action.ndim == 0 and action.dtype.kind in "iu"
+    return isinstance(action, int | np.integer)

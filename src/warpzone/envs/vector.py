@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -13,18 +14,20 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
 from warpzone import _native
-from warpzone.envs.setup import Weight, observation_space, prepare
-from warpzone.errors import ClosedError, ConfigError
+from warpzone.envs.setup import Weight, check_render_mode, observation_space, prepare
+from warpzone.errors import ClosedError, ConfigError, StateError
 
 _AUTORESET_MODES = {
     "next-step": AutoresetMode.NEXT_STEP,
     "same-step": AutoresetMode.SAME_STEP,
     "disabled": AutoresetMode.DISABLED,
 }
-# A reference held by nobody else is counted by the list, the loop variable and the call itself.
-_UNSHARED = 3
+
+# More lanes than this are a slip of the finger: their memory alone would be tens of gigabytes.
+_MOST = 100_000
 
 Obs = Any  # An array, or a dict of arrays for tiles.
+Lanes = int | Sequence[int] | None  # None means all of them.
 
 
 class _ObsBuffer:
@@ -40,12 +43,17 @@ class _ObsBuffer:
         else:
             self.obs = np.zeros(space.shape, np.uint8)
         self.batch = env._make_batch(self.obs, env._reward, env._terminated, env._truncated)
+        # How many references count as nobody's differs between Python versions: measured here.
+        self._own_references = self._references()
+
+    def _references(self) -> int:
+        if isinstance(self.obs, dict):
+            return max(sys.getrefcount(array) for array in self.obs.values())
+        return sys.getrefcount(self.obs)
 
     def unshared(self) -> bool:
         """Whether no user holds these arrays any more."""
-        if isinstance(self.obs, dict):
-            return all(sys.getrefcount(array) <= _UNSHARED for array in self.obs.values())
-        return sys.getrefcount(self.obs) <= _UNSHARED - 1
+        return self._references() <= self._own_references
 
 
 class MarioVectorEnv(VectorEnv[Obs, Any, Any]):
@@ -77,10 +85,9 @@ class MarioVectorEnv(VectorEnv[Obs, Any, Any]):
             num_threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (
                 os.cpu_count() or 1
             )
-        if num_envs < 1:
-            raise ConfigError(f"num_envs is {num_envs}; it must be at least 1")
-        if num_threads < 1:
-            raise ConfigError(f"num_threads is {num_threads}; it must be at least 1")
+        num_envs = _checked_count("num_envs", num_envs)
+        num_threads = _checked_count("num_threads", num_threads)
+        check_render_mode(render_mode)
         setup = prepare(level, **options)
         self.config = setup.config
         self.num_envs = num_envs
@@ -122,9 +129,8 @@ class MarioVectorEnv(VectorEnv[Obs, Any, Any]):
                 if self.config.obs == "tiles"
                 else np.zeros(space.shape, np.uint8)
             )
-        self._seeded = False
+        self._seeded = np.zeros(lanes, np.bool_)
         self._buffers: list[_ObsBuffer] = []
-        self._current: _ObsBuffer | None = None
 
     def _make_batch(
         self,
@@ -179,38 +185,51 @@ class MarioVectorEnv(VectorEnv[Obs, Any, Any]):
                 stream goes on.
             options: `{"reset_mask": mask}` resets only some lanes.
         """
-        super().reset(seed=seed if isinstance(seed, int) else None)
-        mask = (options or {}).get("reset_mask")
-        if mask is not None:
-            mask = np.asarray(mask)
-            if mask.shape != (self.num_envs,) or mask.dtype != np.bool_:
-                raise ConfigError(
-                    f"reset_mask must hold {self.num_envs} booleans, not {mask.dtype} "
-                    f"of shape {mask.shape}"
-                )
-            mask = np.ascontiguousarray(mask).view(np.uint8)
+        mask = self._reset_mask(options)
+        seeds = self._seeds(seed, mask)
         buffer = self._free_buffer()
-        if mask is not None and self._current is not None:
-            _copy_obs(self._current.obs, buffer.obs)
-        self._pool.reset(self._seeds(seed), mask, buffer.batch)
-        self._current = buffer
+        self._pool.reset(seeds, mask.view(np.uint8), buffer.batch)
+        self._seeded |= mask
+        if not mask.all():
+            self._pool.observe(np.flatnonzero(~mask).tolist(), buffer.batch)
         return self._hand_out(buffer), self._info()
 
-    def _seeds(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
+    def _reset_mask(self, options: dict[str, Any] | None) -> NDArray[np.bool_]:
+        if options is not None and not isinstance(options, Mapping):
+            raise ConfigError(f"options are {options!r}; they must be a dict or None")
+        mask = (options or {}).get("reset_mask")
+        if mask is None:
+            return np.ones(self.num_envs, np.bool_)
+        mask = np.asarray(mask)
+        if mask.shape != (self.num_envs,) or mask.dtype != np.bool_:
+            raise ConfigError(
+                f"reset_mask must hold {self.num_envs} booleans, not {mask.dtype} "
+                f"of shape {mask.shape}"
+            )
+        return np.ascontiguousarray(mask)
+
+    def _seeds(
+        self, seed: int | Sequence[int | None] | None, mask: NDArray[np.bool_]
+    ) -> list[int | None]:
         if seed is None:
-            if self._seeded:
+            if self._seeded[mask].all():
                 return []
             first = int(self.np_random.integers(2**62))
-            seeds: list[int | None] = [first + lane for lane in range(self.num_envs)]
-        elif isinstance(seed, int | np.integer):
-            seeds = [int(seed) + lane for lane in range(self.num_envs)]
-        else:
-            seeds = [None if one is None else int(one) for one in seed]
-            if len(seeds) != self.num_envs:
-                raise ConfigError(f"{len(seeds)} seeds were given for {self.num_envs} lanes")
+            return [
+                None if self._seeded[lane] else first + lane for lane in range(self.num_envs)
+            ]
+        try:
+            if isinstance(seed, Sequence | np.ndarray):
+                seeds = [None if one is None else operator.index(one) for one in seed]
+            else:
+                seeds = [operator.index(seed) + lane for lane in range(self.num_envs)]
+        except TypeError:
+            raise ConfigError(f"seed is {seed!r}; it must be a whole number or a list") from None
+        if len(seeds) != self.num_envs:
+            raise ConfigError(f"{len(seeds)} seeds were given for {self.num_envs} lanes")
         if any(one is not None and not 0 <= one < 2**64 for one in seeds):
             raise ConfigError(f"seed is {seed}; seeds go from 0 to 2**64 - 1")
-        self._seeded = True
+        super().reset(seed=seeds[0])
         return seeds
 
     def step(
@@ -219,23 +238,12 @@ class MarioVectorEnv(VectorEnv[Obs, Any, Any]):
         """One action in every lane."""
         buffer = self._free_buffer()
         self._pool.step(self._checked_actions(actions), buffer.batch)
-        self._current = buffer
-        info = self._info()
-        if self._final is not None:
-            ended = self._terminated | self._truncated
-            if ended.any():
-                info.update(
-                    final_obs=_copied(self._final),
-                    _final_obs=ended,
-                    final_info=dict(info),
-                    _final_info=ended,
-                )
         return (
             self._hand_out(buffer),
             self._reward.copy(),
             self._terminated.copy(),
             self._truncated.copy(),
-            info,
+            self._step_info(self._terminated | self._truncated),
         )
 
     def step_into(
@@ -257,16 +265,31 @@ class MarioVectorEnv(VectorEnv[Obs, Any, Any]):
         """
         try:
             batch = self._make_batch(obs, reward, terminated, truncated)
-        except TypeError as error:
+        except (TypeError, KeyError, AttributeError) as error:
             raise ConfigError(
-                "step_into takes C-contiguous arrays: uint8 obs, float32 reward, bool terminated "
-                "and truncated"
+                "step_into takes writable, C-contiguous arrays: uint8 obs (a dict of 'tiles' and "
+                "'features' for tiles), float32 reward, bool terminated and truncated"
             ) from error
         self._pool.step(self._checked_actions(actions), batch)
-        return self._info()
+        return self._step_info(terminated | truncated)
+
+    def _step_info(self, ended: NDArray[np.bool_]) -> dict[str, Any]:
+        """Info, and with same-step autoreset how the episodes that ended looked at their end."""
+        info = self._info()
+        if self._final is not None and ended.any():
+            info.update(
+                final_obs=_copied(self._final),
+                _final_obs=ended,
+                final_info=dict(info),
+                _final_info=ended,
+            )
+        return info
 
     def _checked_actions(self, actions: ArrayLike) -> NDArray[np.int32]:
-        array = np.asarray(actions)
+        try:
+            array = np.asarray(actions)
+        except ValueError:  # Rows of different lengths.
+            raise ConfigError(f"actions must be {self.num_envs} whole numbers") from None
         if array.dtype.kind not in "iu":
             raise ConfigError(f"actions must be whole numbers, not {array.dtype}")
         if array.shape != (self.num_envs,):
@@ -299,27 +322,33 @@ class MarioVectorEnv(VectorEnv[Obs, Any, Any]):
     def close_extras(self, **kwargs: Any) -> None:
         """Ends the threads and frees the lanes."""
         self._buffers = []
-        self._current = None
         self._native_pool = None
 
     # Beyond Gymnasium.
 
+    def observe(self) -> tuple[Obs, dict[str, Any]]:
+        """Observations and info of the present moment, without a step: after `load_state`, say."""
+        buffer = self._free_buffer()
+        self._pool.observe(list(range(self.num_envs)), buffer.batch)
+        return self._hand_out(buffer), self._info()
+
     def save_state(self, lane: int) -> bytes:
         """The whole lane: machine, episode, random stream and stacked pictures."""
-        return self._pool.save(lane)
+        return self._pool.save(*self._lanes(lane))
 
     def load_state(
-        self, blob: bytes, lanes: Sequence[int] | None = None, *, keep_random: bool = False
+        self, blob: bytes, lanes: Lanes = None, *, keep_random: bool = False
     ) -> None:
-        """Puts lanes where `blob` was saved.
+        """Puts lanes where `blob` was saved; `observe` tells what they see there.
 
         Args:
             blob: From `save_state` of an env with the same observations, or from `Console.save`.
             lanes: Which ones; all by default.
             keep_random: Leave each lane its own random stream instead of the saved one.
         """
-        for lane in range(self.num_envs) if lanes is None else lanes:
-            self._pool.load(lane, blob, keep_random)
+        state = _checked_blob(blob)
+        for lane in self._lanes(lanes):
+            self._pool.load(lane, state, keep_random)
 
     def ram(self) -> NDArray[np.uint8]:
         """A read-only copy of every lane's RAM, (num_envs, 2048)."""
@@ -327,27 +356,33 @@ class MarioVectorEnv(VectorEnv[Obs, Any, Any]):
         ram.flags.writeable = False
         return ram
 
-    def set_level(self, level: str, lanes: Sequence[int] | None = None) -> None:
-        """Gives lanes another level, from their next reset on."""
-        for lane in range(self.num_envs) if lanes is None else lanes:
+    def set_level(self, level: str, lanes: Lanes = None) -> None:
+        """Gives lanes another level, from their next reset on; they draw no random ones then."""
+        if not isinstance(level, str):
+            raise ConfigError(f"level is {level!r}; levels are written like '1-1'")
+        for lane in self._lanes(lanes):
             self._pool.set_level(lane, level)
 
     def levels(self) -> list[str]:
         """The level of each lane."""
         return [self._pool.level(lane) for lane in range(self.num_envs)]
 
-    def set_start_state(self, blob: bytes | None, lanes: Sequence[int] | None = None) -> None:
+    def set_start_state(self, blob: bytes | None, lanes: Lanes = None) -> None:
         """Gives lanes a save state to start from, or takes it away, from their next reset on."""
-        for lane in range(self.num_envs) if lanes is None else lanes:
-            self._pool.set_start_state(lane, blob or b"")
+        state = b"" if blob is None else _checked_blob(blob)
+        for lane in self._lanes(lanes):
+            self._pool.set_start_state(lane, state)
 
     def set_route(
-        self, way: Sequence[tuple[int, int, int]] | None, lanes: Sequence[int] | None = None
+        self, way: Sequence[tuple[int, int, int]] | None, lanes: Lanes = None
     ) -> None:
-        """Measures progress along way points (area, x, y), from the lanes' next reset on."""
-        points = [list(point) for point in way or ()]
-        for lane in range(self.num_envs) if lanes is None else lanes:
-            self._pool.set_route(lane, points)
+        """Measures progress along way points (area, x, y), from the next reset or load on."""
+        try:
+            points = [[operator.index(number) for number in point] for point in way or ()]
+            for lane in self._lanes(lanes):
+                self._pool.set_route(lane, points)
+        except TypeError as error:
+            raise ConfigError("a route is a list of way points (area, x, y)") from error
 
     def set_reward_weights(self, **weights: Weight) -> None:
         """Changes some reward weights, from the next step on."""
@@ -357,6 +392,20 @@ class MarioVectorEnv(VectorEnv[Obs, Any, Any]):
     def reward_weights(self) -> dict[str, Weight]:
         """The reward weights in use."""
         return dict(self._pool.weights().as_dict())
+
+    def _lanes(self, lanes: Lanes) -> list[int]:
+        """Checked before anything is changed."""
+        if lanes is None:
+            return list(range(self.num_envs))
+        try:
+            one = isinstance(lanes, int | np.integer)
+            chosen = [operator.index(lane) for lane in ([lanes] if one else lanes)]  # type: ignore[union-attr]
+        except TypeError:
+            raise ConfigError(f"lanes are {lanes!r}; give a number or a list of them") from None
+        for lane in chosen:
+            if not 0 <= lane < self.num_envs:
+                raise ConfigError(f"lane {lane} does not exist; there are {self.num_envs}")
+        return chosen
 
     @property
     def native_seconds(self) -> float:
@@ -376,9 +425,17 @@ def _copied(obs: Obs) -> Obs:
     )
 
 
-def _copy_obs(source: Obs, target: Obs) -> None:
-    if isinstance(source, dict):
-        for name, array in source.items():
-            target[name][...] = array
-    else:
-        target[...] = source
+def _checked_count(name: str, value: Any) -> int:
+    if not isinstance(value, int | np.integer):
+        raise ConfigError(f"{name} is {value!r}; it must be a whole number")
+    if not 1 <= value <= _MOST:
+        raise ConfigError(f"{name} is {value}; it must be at least 1 and at most {_MOST}")
+    return int(value)
+
+
+def _checked_blob(blob: Any) -> bytes:
+    if not isinstance(blob, bytes | bytearray | memoryview):
+        raise ConfigError(f"a save state is bytes, not {type(blob).__name__}")
+    if not blob:
+        raise StateError("this is no save state: it is empty")
+    return bytes(blob)

@@ -1,0 +1,162 @@
+"""Writes the tables of the documentation that follow from the code.
+
+    python docs/generate.py           # rewrite them
+    python docs/generate.py --check   # fail when one is out of date
+
+A table stands between `<!-- generated: NAME -->` and `<!-- end -->`; the function of that name
+makes it.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from warpzone import MarioEnv, _native, parameter_help
+from warpzone.envs.actions import ACTION_SETS
+from warpzone.evaluate.scripted import ScriptedPolicy
+
+DOCS = Path(__file__).resolve().parent
+BLOCK = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+WEIGHTS = {
+    "scale": "multiplies every term",
+    "distance": "for each pixel of progress",
+    "death": "taken away when a life is lost",
+    "score": "for each point",
+    "coin": "for each coin",
+    "clear": "for a cleared level",
+    "milestone": "each time progress passes a multiple of `milestone_pixels`",
+    "milestone_pixels": "distance of milestones",
+    "time": "taken away at every step",
+    "early_steps": "so many first steps of an episode pay distance `early_factor` times",
+    "early_factor": "see `early_steps`",
+}
+PLANES = {
+    "solid": "255 ground, bricks, pipes, blocks (hidden ones do not show)",
+    "hostile": "255 harms however it is touched, 128 can be jumped on",
+    "platform": "255 lifts and springs",
+    "item": "255 coins, power-ups, vines, the axe; 128 a block with a question mark",
+    "mario": "255 Mario, two cells when he is tall",
+}
+_DEATHS = ("", "enemy", "pit", "time")
+
+
+def table(headings: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """Returns a Markdown table."""
+    lines = [list(headings)]
+    lines.append(["---"] * len(lines[0]))
+    lines.extend([cell.replace("|", "\\|") for cell in row] for row in rows)
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def parameters() -> str:
+    """Every parameter of an environment."""
+    defaults = _native.EnvConfig()
+    # What Python takes for these differs from what the core takes.
+    shown = {"levels": ("level", "'1-1'"), "actions": ("actions", "'simple'")}
+    rows = []
+    for parameter, text in parameter_help().items():
+        name, default = shown.get(parameter, (parameter, repr(getattr(defaults, parameter))))
+        rows.append((f"`{name}`", f"`{default}`", text))
+    return table(("parameter", "default", "meaning"), rows)
+
+
+def actions() -> str:
+    """The named action sets."""
+    rows = (
+        (f"`{name}`", str(len(members)), ", ".join(members))
+        for name, members in ACTION_SETS.items()
+    )
+    return table(("set", "size", "actions, from number 0"), rows)
+
+
+def info() -> str:
+    """The fields of `info`."""
+    numbers = [(f"`{name}`", "int32", text) for name, text in _native.INFO_NUMBERS.items()]
+    flags = [(f"`{name}`", "bool", text) for name, text in _native.INFO_FLAGS.items()]
+    return table(("field", "type", "meaning"), numbers + flags)
+
+
+def weights() -> str:
+    """The weights of the shaped reward."""
+    defaults = _native.RewardWeights().as_dict()
+    if set(defaults) != set(WEIGHTS):
+        raise SystemExit(f"describe these weights: {set(defaults) ^ set(WEIGHTS)}")
+    rows = ((f"`{name}`", f"`{value:g}`", WEIGHTS[name]) for name, value in defaults.items())
+    return table(("weight", "default", "meaning"), rows)
+
+
+def planes() -> str:
+    """The planes of the tile grid."""
+    count = _native.TILES_SHAPE[0]
+    if count != len(PLANES):
+        raise SystemExit(f"there are {count} planes; describe them")
+    rows = ((str(index), name, text) for index, (name, text) in enumerate(PLANES.items()))
+    return table(("plane", "name", "cell"), rows)
+
+
+def features() -> str:
+    """The features that come with the tile grid."""
+    names = [_native.feature_name(index) for index in range(_native.FEATURE_COUNT)]
+    return ", ".join(f"{index} `{name}`" for index, name in enumerate(names)) + "."
+
+
+def scripted() -> str:
+    """How far the scripted policy gets in each level."""
+    return table(
+        ("level", "progress", "end", "steps"), map(_scripted_row, _native.level_names("smb"))
+    )
+
+
+def _scripted_row(level: str) -> tuple[str, str, str, str]:
+    policy = ScriptedPolicy()
+    env = MarioEnv(level, obs="tiles", actions=list(policy.actions), stagnation_limit=200)
+    obs, now = env.reset(seed=0)
+    ended = False
+    while not ended:
+        obs, _, terminated, truncated, now = env.step(policy.act(obs, now, env.console))
+        ended = terminated or truncated
+    end = "**cleared**" if now["flag_get"] else _DEATHS[now["death_cause"]] or "stuck"
+    return level, str(now["progress"]), end, str(now["steps"])
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    function.__name__: function
+    for function in (parameters, actions, info, weights, planes, features, scripted)
+}
+
+
+def generated(text: str) -> str:
+    """Returns a page with its tables made anew."""
+    return BLOCK.sub(lambda block: f"{block[1]}{TABLES[block[2]]()}\n{block[3]}", text)
+
+
+def stale_pages(write: bool) -> list[str]:
+    """Returns the pages that are out of date, and mends them when asked to."""
+    stale = []
+    for page in sorted(DOCS.glob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        new = generated(text)
+        if new != text:
+            stale.append(page.name)
+            if write:
+                page.write_text(new, encoding="utf-8")
+    return stale
+
+
+def main() -> int:
+    """Command line."""
+    check = sys.argv[1:] == ["--check"]
+    stale = stale_pages(write=not check)
+    if check and stale:
+        print(f"out of date, run `python docs/generate.py`: {', '.join(stale)}")
+        return 1
+    print(f"rewritten: {', '.join(stale)}" if stale else "every table is up to date")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

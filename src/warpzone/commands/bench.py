@@ -1,0 +1,132 @@
+"""`warpzone bench`: how fast it runs here."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
+
+import tyro
+
+if TYPE_CHECKING:
+    from warpzone.tools.bench import RawRow, StepRow
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Measure agent steps and frames a second of this machine.
+
+    Every combination of environments, threads and observations is played for a while: random
+    actions that run to the right, frame skip 4, resets included. Python is the share of a step
+    that is spent outside the native call. Figures move by some percent from run to run; close
+    other programs.
+
+    For example:
+      warpzone bench env
+      warpzone bench env --num-envs 16,64 --num-threads 1,2,4
+      warpzone bench env --seconds 5 --json speed.json
+    """
+
+    what: tyro.conf.Positional[Literal["env"]]
+    """What to measure: the environment."""
+    num_envs: Annotated[str, tyro.conf.arg(metavar="N,...")] = "1,16"
+    """Numbers of environments."""
+    num_threads: Annotated[str, tyro.conf.arg(metavar="N,...")] = "1,2"
+    """Numbers of threads; more than there are environments are left out."""
+    obs: Annotated[str, tyro.conf.arg(metavar="KIND,...")] = "pixels,tiles"
+    """Observations: pixels, rgb, tiles."""
+    seconds: float = 2.0
+    """How long each is measured."""
+    level: str = "1-1"
+    """The level to play."""
+    json: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
+    """Also write the figures and the machine to this file."""
+    csv: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
+    """Also write the figures to this file."""
+    game: Literal["smb", "lost-levels"] = "smb"
+    """The game to play."""
+    rom: Path | None = None
+    """The game's image; by default WARPZONE_ROM, or the installed one."""
+
+    def run(self) -> int:
+        """Measures and prints the tables."""
+        from warpzone.tools import bench_report
+        from warpzone.tools.machine import machine
+
+        _check_folders(self.json, self.csv)
+        plan = self._plan()
+        here = machine()
+        print(", ".join(f"{name} {value}" for name, value in here.items()))
+        raw, steps = self._measure(plan)
+        bench_report.print_tables(steps, raw)
+        if self.json is not None:
+            bench_report.write_json(self.json, here, steps, raw)
+            print(f"wrote {self.json}")
+        if self.csv is not None:
+            bench_report.write_csv(self.csv, steps)
+            print(f"wrote {self.csv}")
+        return 0
+
+    def _plan(self) -> list[tuple[str, int, int]]:
+        """Every (observation, environments, threads) to measure."""
+        from warpzone.errors import ConfigError
+
+        if not 0 < self.seconds <= 3600:
+            raise ConfigError(f"--seconds is {self.seconds:g}; it must be above 0, at most 3600")
+        kinds = [kind.strip() for kind in self.obs.split(",")]
+        for kind in kinds:
+            if kind not in ("pixels", "rgb", "tiles"):
+                raise ConfigError(f"--obs {kind!r} does not exist; there are pixels, rgb, tiles")
+        return [
+            (kind, envs, threads)
+            for kind in kinds
+            for envs in _numbers("--num-envs", self.num_envs)
+            for threads in _numbers("--num-threads", self.num_threads)
+            if threads <= envs
+        ]
+
+    def _measure(self, plan: list[tuple[str, int, int]]) -> tuple[list[RawRow], list[StepRow]]:
+        from warpzone.tools.bench import measure_raw, measure_steps
+
+        raw = [
+            measure_raw(self.level, drawn, self.seconds, self.rom, self.game)
+            for drawn in _tracked((False, True), "console")
+        ]
+        steps = [
+            measure_steps(
+                self.level, kind, envs, threads, self.seconds, rom=self.rom, game=self.game
+            )
+            for kind, envs, threads in _tracked(plan, "environments")
+        ]
+        return raw, steps
+
+
+def _numbers(option: str, text: str) -> list[int]:
+    from warpzone.errors import ConfigError
+
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() and int(part) > 0 for part in parts):
+        raise ConfigError(f"{option} is {text!r}; it must be whole numbers above 0, such as 1,16")
+    return [int(part) for part in parts]
+
+
+def _check_folders(*files: Path | None) -> None:
+    """Fails before minutes are spent on figures that cannot be kept."""
+    from warpzone.errors import ConfigError
+
+    for file in files:
+        if file is not None and not file.parent.is_dir():
+            raise ConfigError(f"the folder {file.parent} does not exist; make it first")
+
+
+def _tracked(items: Sequence[T], title: str) -> Iterable[T]:
+    """Shows on a terminal how many of the items are done."""
+    from rich.console import Console
+    from rich.progress import track
+
+    screen = Console(stderr=True)
+    return track(items, title, console=screen, transient=True, disable=not sys.stderr.isatty())

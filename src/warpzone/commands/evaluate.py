@@ -1,0 +1,57 @@
+"""`warpzone eval`: how often a trained policy clears its level."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+
+@dataclass(frozen=True)
+class Evaluate:
+    """Play episodes with a trained policy and say how often it clears the level.
+
+    Sticky buttons (0.25 a frame) and up to 30 idle frames at the start make every episode
+    different, so that a memorised sequence of inputs fails.
+
+    For example:
+      warpzone eval runs/mario-1-1 --episodes 100
+      warpzone eval runs/mario-1-1 --greedy --sticky 0 --noop 0
+      warpzone eval runs/mario-1-1 --level 1-2 -o results
+    """
+
+    run_path: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
+    """A run's folder, or one of its checkpoints."""
+    level: str | None = None
+    """Another level than the run's own; several are separated by commas."""
+    episodes: int = 100
+    """Episodes for each level."""
+    seed: int = 10_000
+    """Of the first episode."""
+    greedy: bool = False
+    """Always take the most likely action instead of drawing one."""
+    sticky: float = 0.25
+    """Chance, at each frame, that the buttons of the frame before stay pressed."""
+    noop: int = 30
+    """Up to so many idle frames at the start."""
+    output: Annotated[Path | None, tyro.conf.arg(aliases=["-o"], metavar="NAME")] = None
+    """Write NAME.json and NAME.md; by default evaluation.json and .md in the run's folder."""
+
+    def run(self) -> int:
+        """Evaluates and writes the results."""
+        from warpzone.evaluate.run_evaluation import evaluate_run, write_results
+
+        results, folder = evaluate_run(
+            self.run_path,
+            level=self.level,
+            episodes=self.episodes,
+            seed=self.seed,
+            greedy=self.greedy,
+            sticky_prob=self.sticky,
+            noop_max=self.noop,
+        )
+        table = write_results(results, self.output or folder / "evaluation")
+        print(table)
+        return 0

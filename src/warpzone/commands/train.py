@@ -1,0 +1,123 @@
+"""`warpzone train`: trains a policy, or goes on with a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+
+from warpzone.config import TrainConfig
+from warpzone.config_io import from_environment, from_toml, to_toml
+from warpzone.errors import ConfigError
+from warpzone.presets import PRESETS, preset, with_observations
+
+Preset = Literal["cpu", "cpu-quick", "gpu", "gpu-large"]
+
+
+@dataclass(frozen=True)
+class Train:
+    """Train a policy; everything about the run lies in one folder below runs/.
+
+    For example:
+      warpzone train --level 1-1
+      warpzone train --level 1-1 --obs tiles --steps 500000
+      warpzone train --preset gpu --level 1-1,1-2,1-3 --algo vtrace --model impala --memory lstm
+      warpzone train --resume runs/mario-1-1
+      warpzone train --preset cpu-quick --dry-run
+    """
+
+    config: TrainConfig = field(default_factory=lambda: preset("cpu"))
+    preset: Preset = "cpu"
+    """Where the options below start from."""
+    file: Annotated[Path | None, tyro.conf.arg(metavar="TOML")] = None
+    """A file of options, laid over the preset."""
+    resume: Annotated[Path | None, tyro.conf.arg(metavar="RUN")] = None
+    """Go on with a run (its folder, or a checkpoint), exactly where it stopped."""
+    resume_with_changes: bool = False
+    """Go on although options differ from those that the run was started with."""
+    dry_run: bool = False
+    """Print the configuration and what the run would need, and do nothing."""
+    display: Literal["auto", "rich", "plain", "quiet"] = "auto"
+    """How progress is shown; auto is plain lines when the output is no terminal."""
+    video: bool = True
+    """Film an episode at the end."""
+
+    def run(self) -> int:
+        """Trains."""
+        self.config.verify()
+        if self.dry_run:
+            print(to_toml(self.config))
+            print(_estimate(self.config))
+            return 0
+        from warpzone.train import session
+
+        if self.resume is not None:
+            run, stop = session.resume(
+                self.resume, self.config, self.resume_with_changes, self.display
+            )
+        else:
+            run, stop = session.start(self.config, self.display)
+        print(f"the run is in {run.path}")
+        if stop:
+            print(f"stopped by {stop.reason}; go on with: warpzone train --resume {run.path}")
+        elif self.video:
+            from warpzone.evaluate.policy_film import film_policy
+
+            path = film_policy(run.path, run.videos / "final.mp4")
+            print(f"an episode of the trained policy: {path}")
+        return stop.exit_code
+
+
+def train_defaults(arguments: list[str]) -> Train:
+    """What the options of `train` start from: the preset, a file, and environment variables.
+
+    They must be known before the options are parsed, since they are the options' defaults. A run
+    that is resumed gives its own configuration.
+    """
+    run = _value_of(arguments, "--resume")
+    if run is not None:
+        from warpzone.train.session import saved_config
+
+        return replace(Train(), config=saved_config(Path(run)))
+    name = _value_of(arguments, "--preset") or "cpu"
+    if name not in PRESETS:
+        return Train()  # The parser refuses it with the list of presets.
+    config = preset(name)
+    obs = _value_of(arguments, "--obs")
+    if obs is not None and name.startswith("cpu") and obs != config.env.obs:
+        config = with_observations(config, obs)
+    config = from_environment(config)
+    file = _value_of(arguments, "--file")
+    if file is not None:
+        try:
+            text = Path(file).read_text()
+        except OSError as error:
+            raise ConfigError(f"{file} cannot be read ({error.strerror})") from error
+        config = from_toml(text, config, file)
+    return replace(Train(), config=config)
+
+
+def _value_of(arguments: list[str], option: str) -> str | None:
+    for index, argument in enumerate(arguments):
+        if argument == option and index + 1 < len(arguments):
+            return arguments[index + 1]
+        if argument.startswith(option + "="):
+            return argument.partition("=")[2]
+    return None
+
+
+def _estimate(config: TrainConfig) -> str:
+    """Memory of the rollout storage, and the number of updates."""
+    env, learn = config.env, config.learn
+    if env.obs == "tiles":
+        bytes_each = (env.stack or 2) * 5 * 13 * 16 + 64
+    else:
+        bytes_each = (env.stack or 4) * 84 * 84
+    batch = env.num_envs * learn.rollout_steps
+    storage = (batch + env.num_envs) * bytes_each / 2**20
+    updates = -(-config.run.steps // batch)
+    return (
+        f"# {updates:,} updates of {batch:,} steps; {storage:.0f} MiB of observations in storage"
+    )

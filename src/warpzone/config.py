@@ -1,0 +1,212 @@
+"""The configuration of a run: one tree of frozen dataclasses.
+
+The command line, TOML files, environment variables and the saved `config.toml` are all made from
+it; no option is written down twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+import tyro
+
+from warpzone.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class EnvOptions:
+    """The games that are played."""
+
+    level: str = "1-1"
+    """Level ('1-1'), several ('1-1,1-2'), or 'all'."""
+    level_order: Literal["cycle", "random"] = "cycle"
+    """Several levels: each lane keeps one, or draws a new one at every episode."""
+    obs: Literal["pixels", "tiles"] = "pixels"
+    """Grey pictures, or the tile grid read from RAM."""
+    actions: str = "right-only"
+    """Action set: right-only, simple, complex or extended."""
+    num_envs: int = 64
+    """Games played at once."""
+    num_threads: int = 0
+    """Threads that play them; 0 means one a processor core."""
+    frame_skip: int = 4
+    """Emulated frames for each step."""
+    stack: int = 0
+    """Pictures or grids in one observation; 0 means 4 for pixels and 2 for tiles."""
+    hud: Literal["keep", "mask", "crop"] = "crop"
+    """What happens to the status bar in pictures."""
+    sticky_prob: float = 0.25
+    """Chance, at each emulated frame, that the buttons of the frame before stay pressed."""
+    noop_max: int = 30
+    """Up to so many idle frames at the start of an episode."""
+    max_steps: int = 2000
+    """Steps after which an episode is cut."""
+    stagnation_limit: int = 100
+    """Steps without progress after which an episode is cut."""
+
+
+@dataclass(frozen=True)
+class RewardOptions:
+    """What is rewarded."""
+
+    distance: float = 0.01
+    """For each pixel of progress."""
+    clear: float = 1.0
+    """For clearing the level."""
+    death: float = 1.0
+    """Taken away when a life is lost."""
+    time: float = 0.003
+    """Taken away at every step."""
+    score: float = 0.0
+    """For each point."""
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """The network."""
+
+    encoder: Annotated[
+        Literal["auto", "folded", "nature", "impala", "tiles"], tyro.conf.arg(name="model")
+    ] = "auto"
+    """auto: folded for pixels, tiles for tiles."""
+    hidden: int = 256
+    """Width of the hidden layer."""
+    memory: Literal["none", "gru", "lstm", "transformer"] = "none"
+    """What the network carries from step to step."""
+    memory_size: int = 128
+    """Width of the memory."""
+    memory_window: int = 16
+    """Steps that a transformer looks back."""
+
+
+@dataclass(frozen=True)
+class LearnOptions:
+    """How a rollout is learned from."""
+
+    algo: Literal["ppo", "vtrace"] = "ppo"
+    """PPO, or the V-trace actor-critic (A3C and IMPALA family)."""
+    rollout_steps: int = 64
+    """Steps of each game between updates."""
+    epochs: int = 4
+    """Passes over a rollout."""
+    minibatch: int = 1024
+    """Steps in a gradient."""
+    accumulate: int = 1
+    """Gradients that are gathered before a step of the optimizer."""
+    learning_rate: float = 1e-3
+    """Of Adam, at the start."""
+    optimizer: Literal["adam", "adamw"] = "adam"
+    """Which one."""
+    schedule: Literal["constant", "linear", "cosine"] = "constant"
+    """How the learning rate falls with the steps done."""
+    final_rate: float = 0.1
+    """Share of the learning rate that is left at the end of the schedule."""
+    warm_up: float = 0.0
+    """Share of the run over which the learning rate rises."""
+    success_rate_share: float = 0.2
+    """Share of the learning rate that is left when every episode clears."""
+    discount: float = 0.97
+    """Gamma."""
+    trace: float = 0.95
+    """Lambda."""
+    clip: float = 0.2
+    """How far PPO lets a probability ratio move."""
+    value_weight: float = 0.5
+    """Weight of the critic's loss."""
+    entropy: float = 0.01
+    """Weight of the entropy while nothing clears."""
+    entropy_at_success: float = 0.001
+    """Weight of the entropy when every episode clears."""
+    gradient_norm: float = 0.5
+    """Gradients are cut to this norm."""
+    stop_at_kl: float = 0.0
+    """Leave the passes over a rollout once the policy has moved so far; 0 means never."""
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """The run itself."""
+
+    steps: int = 1_000_000
+    """Environment steps in all."""
+    seed: int = 0
+    """Of everything that is random."""
+    runs: str = "runs"
+    """Folder of runs."""
+    name: str = ""
+    """Folder of this run; by default from the level."""
+    device: str = "auto"
+    """auto, cpu, cuda, or mps."""
+    precision: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
+    """auto: bfloat16 where the machine computes it quickly."""
+    torch_threads: int = 0
+    """Threads of the network's arithmetic; 0 means one a processor core."""
+    compile: bool = False
+    """Compile the network with torch.compile."""
+    log_every: int = 5
+    """Updates between two lines of metrics."""
+    checkpoint_minutes: float = 2.0
+    """Minutes between two checkpoints."""
+    keep_checkpoints: int = 3
+    """Rolling checkpoints that are kept besides latest and best."""
+    stop_at_clear_rate: float = 0.0
+    """End early once so many of the last 100 episodes cleared; 0 means never."""
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """Everything about a run."""
+
+    env: EnvOptions = field(default_factory=EnvOptions)
+    reward: RewardOptions = field(default_factory=RewardOptions)
+    model: ModelOptions = field(default_factory=ModelOptions)
+    learn: LearnOptions = field(default_factory=LearnOptions)
+    run: RunOptions = field(default_factory=RunOptions)
+
+    def verify(self) -> None:
+        """Checks what types alone do not.
+
+        Raises:
+            ConfigError: Naming the option, its value and what is allowed.
+        """
+        positive = {
+            "env.num_envs": self.env.num_envs,
+            "learn.rollout_steps": self.learn.rollout_steps,
+            "learn.epochs": self.learn.epochs,
+            "learn.minibatch": self.learn.minibatch,
+            "learn.accumulate": self.learn.accumulate,
+            "learn.learning_rate": self.learn.learning_rate,
+            "model.hidden": self.model.hidden,
+            "model.memory_size": self.model.memory_size,
+            "model.memory_window": self.model.memory_window,
+            "run.steps": self.run.steps,
+            "run.log_every": self.run.log_every,
+            "run.checkpoint_minutes": self.run.checkpoint_minutes,
+            "run.keep_checkpoints": self.run.keep_checkpoints,
+        }
+        for name, value in positive.items():
+            if not value > 0:
+                raise ConfigError(f"{name} is {value}; it must be above 0")
+        shares = {
+            "learn.discount": self.learn.discount,
+            "learn.trace": self.learn.trace,
+            "learn.final_rate": self.learn.final_rate,
+            "learn.success_rate_share": self.learn.success_rate_share,
+            "run.stop_at_clear_rate": self.run.stop_at_clear_rate,
+        }
+        for name, value in shares.items():
+            if not 0.0 <= value <= 1.0:
+                raise ConfigError(f"{name} is {value}; it must be from 0 to 1")
+        batch = self.env.num_envs * self.learn.rollout_steps
+        if self.learn.minibatch > batch:
+            raise ConfigError(
+                f"learn.minibatch is {self.learn.minibatch}, but a rollout has only "
+                f"{self.env.num_envs} games x {self.learn.rollout_steps} steps = {batch}"
+            )
+        if self.model.encoder == "tiles" and self.env.obs != "tiles":
+            raise ConfigError("model.encoder is 'tiles', which needs env.obs 'tiles'")
+        if self.env.obs == "tiles" and self.model.encoder not in ("auto", "tiles"):
+            raise ConfigError(
+                f"model.encoder is {self.model.encoder!r}, which needs env.obs 'pixels'"
+            )

@@ -1,0 +1,1 @@
+"""Episodes of a policy, and pictures and videos of them."""

@@ -1,0 +1,66 @@
+"""The environment with a camera: every emulated frame of a step, not only the observed ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpzone.console import Console
+from warpzone.envs.single import MarioEnv, Obs
+
+FRAMES_PER_SECOND = 60
+
+
+class _FilmedConsole(Console):
+    """Draws each frame and keeps it. What is drawn never changes what the machine does."""
+
+    def __init__(self, image: bytes, exact: bool) -> None:
+        super().__init__(image, exact)
+        self.film: list[tuple[NDArray[np.uint8], int]] = []
+
+    def run_frame(self, buttons: int = 0, render: bool = True, buttons2: int = 0) -> None:
+        del render
+        super().run_frame(buttons, True, buttons2)
+        self.film.append((self.screen, buttons))
+
+
+class FilmedEnv(MarioEnv):
+    """Plays exactly as `MarioEnv`, and keeps the frames of the last step."""
+
+    def __init__(self, level: Any = "1-1", **options: Any) -> None:
+        """Makes an environment.
+
+        Args:
+            level: As for `MarioEnv`.
+            options: As for `MarioEnv`.
+        """
+        super().__init__(level, render_mode="rgb_array", **options)
+        self._filmed = _FilmedConsole(self._setup.image, bool(self._config.exact))
+        self._console = self._filmed
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Obs, dict[str, Any]]:
+        """Begins an episode; its film is the picture it begins with."""
+        self._filmed.film.clear()
+        result = super().reset(seed=seed, options=options)
+        del self._filmed.film[:-1]  # frames without buttons before the start
+        return result
+
+    def step(self, action: Any) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
+        """Takes a step and films it."""
+        self._filmed.film.clear()
+        return super().step(action)
+
+    def run_on(self, frames: int) -> None:
+        """Films what the game does after an episode's end, with no button pressed."""
+        self._filmed.film.clear()
+        for _ in range(frames):
+            self._filmed.run_frame(0)
+
+    @property
+    def film(self) -> list[tuple[NDArray[np.uint8], int]]:
+        """Picture and buttons of each emulated frame since the last call."""
+        return list(self._filmed.film)

@@ -1,0 +1,85 @@
+"""Filming a trained policy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from warpzone.console import Console
+from warpzone.envs.actions import describe_buttons, resolve_actions
+from warpzone.evaluate.episode import film_episode
+from warpzone.evaluate.film import FilmedEnv
+from warpzone.evaluate.trained import Player, TrainedPolicy, load_policy
+from warpzone.evaluate.video import VideoWriter
+
+_TRIES = 10
+_SCALE = 2
+
+
+class FilmedPolicy:
+    """A trained policy as `film_episode` takes it."""
+
+    def __init__(self, trained: TrainedPolicy, seed: int, greedy: bool):
+        """Plays one lane."""
+        self._trained, self._seed, self._greedy = trained, seed, greedy
+        self.reset()
+
+    @property
+    def actions(self) -> Sequence[str]:
+        """The button combinations."""
+        return [describe_buttons(byte) for byte in resolve_actions(self._trained.config.env.actions)]
+
+    def reset(self) -> None:
+        """Forgets the episode before."""
+        self._player: Player = self._trained.player(1, self._seed, self._greedy)
+        self._first = True
+
+    def act(self, obs: Any, info: dict[str, Any], console: Console) -> int:
+        """Chooses an action."""
+        del info, console
+        batch = (
+            {name: array[None] for name, array in obs.items()}
+            if isinstance(obs, dict)
+            else obs[None]
+        )
+        action = int(self._player(batch, np.array([self._first]))[0])
+        self._first = False
+        return action
+
+
+def film_policy(
+    target: Path,
+    output: Path,
+    *,
+    level: str | None = None,
+    seed: int = 0,
+    greedy: bool = False,
+) -> Path:
+    """Films an episode: the first of a few seeds that clears, or else the last tried.
+
+    Args:
+        target: A run or a checkpoint.
+        output: The video to write.
+        level: Another level than the run's own.
+        seed: The first to try.
+        greedy: Always take the most likely action.
+    """
+    trained = load_policy(target)
+    env = FilmedEnv(
+        level or trained.config.env.level,
+        sticky_prob=trained.config.env.sticky_prob,
+        noop_max=trained.config.env.noop_max,
+        **trained.env_options(),
+    )
+    chosen = seed
+    for chosen in range(seed, seed + _TRIES):
+        policy = FilmedPolicy(trained, chosen, greedy)
+        if film_episode(env, policy, lambda _: None, seed=chosen).info["flag_get"]:
+            break
+    policy = FilmedPolicy(trained, chosen, greedy)
+    with VideoWriter(output, fps=60, scale=_SCALE) as video:
+        film_episode(env, policy, video.write, seed=chosen)
+    return output

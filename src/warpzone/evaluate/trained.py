@@ -1,0 +1,82 @@
+"""A trained policy from a run: ready to choose actions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from warpzone.config import TrainConfig
+from warpzone.envs.vector import MarioVectorEnv
+from warpzone.errors import CheckpointError
+from warpzone.models.actor_critic import ActorCritic, Obs
+from warpzone.rollout.collector import sample
+from warpzone.train import build, checkpoint
+from warpzone.train.checkpoint_store import find_best, find_latest
+from warpzone.train.session import run_of, saved_config
+
+
+@dataclass(frozen=True)
+class TrainedPolicy:
+    """A network with what it was trained for."""
+
+    model: ActorCritic
+    config: TrainConfig
+    path: Path
+
+    def player(self, lanes: int, seed: int, greedy: bool) -> Player:
+        """Something that chooses actions for so many lanes."""
+        return Player(self.model, lanes, seed, greedy)
+
+    def env_options(self) -> dict[str, Any]:
+        """How an environment for this policy must be made."""
+        return build.shared_env_options(self.config)
+
+
+class Player:
+    """Chooses actions, and carries the network's memory."""
+
+    def __init__(self, model: ActorCritic, lanes: int, seed: int, greedy: bool):
+        """Starts with empty memory."""
+        self._model, self._greedy = model, greedy
+        self._state = model.initial_state(lanes)
+        self._random = torch.Generator().manual_seed(seed)
+        self.values: NDArray[np.float32] = np.zeros(lanes, np.float32)
+
+    @torch.inference_mode()
+    def __call__(self, obs: Any, first: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """An action for every lane."""
+        decision = self._model.step(_tensors(obs), self._state, torch.from_numpy(first))
+        self._state = decision.state
+        self.values = decision.values.numpy()
+        if self._greedy:
+            return decision.logits.argmax(-1).numpy()
+        return sample(decision.logits, self._random).numpy()
+
+
+def load_policy(target: Path) -> TrainedPolicy:
+    """Loads the best checkpoint of a run (the latest when none is marked), or a given one.
+
+    Raises:
+        CheckpointError: When there is none, or it does not fit its configuration.
+    """
+    config = saved_config(target)
+    path = target if target.is_file() else find_best(target) or find_latest(target)
+    if path is None:
+        raise CheckpointError(f"{run_of(target).path} has no checkpoint yet")
+    env = MarioVectorEnv(config.env.level, num_threads=1, **build.shared_env_options(config))
+    actions = int(env.single_action_space.n)
+    model = build.make_model(config.model, env.single_observation_space, actions)
+    env.close()
+    build.load_weights(model, checkpoint.load(path).state["model"])
+    return TrainedPolicy(model.eval(), config, path)
+
+
+def _tensors(obs: Any) -> Obs:
+    if isinstance(obs, dict):
+        return torch.from_numpy(obs["tiles"]), torch.from_numpy(obs["features"])
+    return torch.from_numpy(obs)

@@ -1,0 +1,1 @@
+"""Networks: encoders, memory cores and the actor-critic made of them. Knows no game."""

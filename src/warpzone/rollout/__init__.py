@@ -1,0 +1,1 @@
+"""Collecting: storage that the environment writes into, and the collector."""

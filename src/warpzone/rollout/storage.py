@@ -1,0 +1,103 @@
+"""Preallocated storage of one rollout; the environment writes its observations straight into it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from warpzone.models.actor_critic import Obs
+
+
+class RolloutStorage:
+    """T steps of N lanes. Observations have one step more: the state after the last step."""
+
+    def __init__(self, steps: int, lanes: int, obs_space: Any, state_size: int):
+        """Allocates everything once.
+
+        Args:
+            steps: T.
+            lanes: N.
+            obs_space: The space of one observation: a Box, or a Dict of tiles and features.
+            state_size: Length of the network's memory.
+        """
+        self.steps, self.lanes = steps, lanes
+        shapes = (
+            [obs_space["tiles"].shape, obs_space["features"].shape]
+            if hasattr(obs_space, "spaces")
+            else [obs_space.shape]
+        )
+        self._obs = [
+            torch.zeros((steps + 1, lanes, *shape), dtype=torch.uint8) for shape in shapes
+        ]
+        self.actions = torch.zeros(steps, lanes, dtype=torch.int64)
+        self.log_probs = torch.zeros(steps, lanes)
+        self.values = torch.zeros(steps, lanes)
+        self.next_values = torch.zeros(steps, lanes)
+        self.rewards = torch.zeros(steps, lanes)
+        self.terminated = torch.zeros(steps, lanes, dtype=torch.bool)
+        self.truncated = torch.zeros(steps, lanes, dtype=torch.bool)
+        #: Whether an episode begins with the observation of a step.
+        self.first = torch.zeros(steps + 1, lanes, dtype=torch.bool)
+        #: The network's memory before the first step.
+        self.state = torch.zeros(lanes, state_size)
+        self._views = [array.numpy() for array in self._obs]
+        self._actions = self.actions.numpy()
+        self._rewards = self.rewards.numpy()
+        self._terminated = self.terminated.numpy()
+        self._truncated = self.truncated.numpy()
+
+    @property
+    def ended(self) -> Tensor:
+        """Whether an episode ended with each step, in any way."""
+        return self.terminated | self.truncated
+
+    def obs(self, step: int) -> Obs:
+        """Observations before a step (or after the last one)."""
+        parts = [array[step] for array in self._obs]
+        return (parts[0], parts[1]) if len(parts) == 2 else parts[0]
+
+    def all_obs(self) -> Obs:
+        """Observations before every step, [T, N, ...]."""
+        parts = [array[: self.steps] for array in self._obs]
+        return (parts[0], parts[1]) if len(parts) == 2 else parts[0]
+
+    def obs_target(self, step: int) -> Any:
+        """Where the environment writes the observations of a step."""
+        if len(self._views) == 2:
+            return {"tiles": self._views[0][step], "features": self._views[1][step]}
+        return self._views[0][step]
+
+    def step_targets(self, step: int) -> tuple[Any, Any, Any, Any]:
+        """Where it writes what a step leads to: observations, rewards and ends."""
+        return (
+            self.obs_target(step + 1),
+            self._rewards[step],
+            self._terminated[step],
+            self._truncated[step],
+        )
+
+    def put_first(self, obs: Any) -> None:
+        """Takes the observations of a reset."""
+        parts = [obs["tiles"], obs["features"]] if isinstance(obs, dict) else [obs]
+        for view, part in zip(self._views, parts, strict=True):
+            np.copyto(view[0], part)
+
+    def roll_over(self) -> None:
+        """Makes the last observations the first of the next rollout."""
+        for array in self._obs:
+            array[0].copy_(array[self.steps])
+        self.first[0].copy_(self.first[self.steps])
+
+    def first_obs_state(self) -> dict[str, Tensor]:
+        """What the next rollout begins with."""
+        parts = {f"obs{index}": array[0].clone() for index, array in enumerate(self._obs)}
+        return parts | {"first": self.first[0].clone()}
+
+    def load_first_obs(self, state: dict[str, Tensor]) -> None:
+        """Takes what `first_obs_state` gave."""
+        for index, array in enumerate(self._obs):
+            array[0].copy_(state[f"obs{index}"])
+        self.first[0].copy_(state["first"])

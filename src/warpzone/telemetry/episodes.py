@@ -1,0 +1,150 @@
+"""Episodes: the line that `episodes.jsonl` gets for each, and the metrics of many."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections import Counter, defaultdict, deque
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from warpzone.errors import MetricError
+from warpzone.telemetry.metrics import END_REASONS, REWARD_TERMS, MetricRow
+from warpzone.telemetry.summary import summarize
+
+_CLEAR_WINDOW = 100
+
+
+def _about(text: str, **options: Any) -> Any:
+    return field(metadata={"help": text}, **options)
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """One ended episode; the field's help is its documentation."""
+
+    time: float = _about("Unix seconds at its end")
+    steps: int = _about("environment steps of the run at its end")
+    lane: int = _about("which lane played it")
+    level: str = _about("the level it began in")
+    reward: float = _about("sum of its rewards (the return)")
+    length: int = _about("agent steps")
+    frames: int = _about("emulated frames")
+    progress: int = _about("pixels of the way covered")
+    end: str = _about("why it ended, see below")
+    score: int = _about("the game's points")
+    coins: int = _about("coins at the end")
+    clock: int = _about("what was left on the game's clock")
+    start: str = _about("where it began: 'level', or the name of a snapshot", default="level")
+    terms: Mapping[str, float] = _about("reward terms, summed", default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuses a reason or term that is not listed."""
+        if self.end not in END_REASONS:
+            raise MetricError(f"'{self.end}' ends no episode; known: {', '.join(END_REASONS)}")
+        unknown = sorted(set(self.terms) - set(REWARD_TERMS))
+        if unknown:
+            raise MetricError(f"unknown reward terms: {', '.join(unknown)}")
+
+    @property
+    def cleared(self) -> bool:
+        """Whether the level was cleared."""
+        return self.end == "clear"
+
+    def as_row(self) -> dict[str, object]:
+        """The line of `episodes.jsonl`: plain numbers, None for those that are not finite."""
+        row = {name: _plain(value) for name, value in asdict(self).items()}
+        row["terms"] = {name: _plain(value) for name, value in self.terms.items()}
+        return row
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    if isinstance(value, numbers.Real):
+        return float(value) if math.isfinite(value) else None
+    return value
+
+
+EPISODE_FIELDS: dict[str, str] = {item.name: item.metadata["help"] for item in fields(Episode)}
+
+
+class EpisodeStatistics:
+    """Gathers episodes and turns those since the last row into metrics."""
+
+    def __init__(self) -> None:
+        """Starts with none."""
+        self.total = 0
+        self.best_progress = 0
+        self._new: list[Episode] = []
+        self._cleared: deque[bool] = deque(maxlen=_CLEAR_WINDOW)
+        self._by_level: dict[str, deque[tuple[bool, int]]] = defaultdict(
+            lambda: deque(maxlen=_CLEAR_WINDOW)
+        )
+
+    def add(self, episode: Episode) -> None:
+        """Takes an ended episode."""
+        self.total += 1
+        self.best_progress = max(self.best_progress, episode.progress)
+        self._new.append(episode)
+        self._cleared.append(episode.cleared)
+        self._by_level[episode.level].append((episode.cleared, episode.progress))
+
+    @property
+    def clear_rate(self) -> float | None:
+        """Clears among the last 100 episodes; None before the first."""
+        return sum(self._cleared) / len(self._cleared) if self._cleared else None
+
+    def take_metrics(self) -> MetricRow:
+        """Returns the metrics of the episodes since the last call."""
+        new, self._new = self._new, []
+        row: MetricRow = {
+            "run/episodes": self.total,
+            "episode/count": len(new),
+            "episode/progress_best": self.best_progress,
+            "rollout/clears": sum(episode.cleared for episode in new),
+        }
+        if self.clear_rate is not None:
+            row["rollout/clear_rate"] = self.clear_rate
+        for level, results in self._by_level.items():
+            row[f"level/clear_rate/{level}"] = sum(clear for clear, _ in results) / len(results)
+            row[f"level/progress_mean/{level}"] = sum(way for _, way in results) / len(results)
+        row |= summarize("episode/return", [episode.reward for episode in new])
+        row |= summarize("episode/length", [episode.length for episode in new])
+        row |= summarize("episode/progress", [episode.progress for episode in new])
+        row |= _ends_and_terms(new)
+        return row
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything that a resumed run needs, as plain data."""
+        return {
+            "total": self.total,
+            "best_progress": self.best_progress,
+            "new": [episode.as_row() for episode in self._new],
+            "cleared": list(self._cleared),
+            "by_level": {level: list(results) for level, results in self._by_level.items()},
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Goes on from a saved state."""
+        self.total = state["total"]
+        self.best_progress = state["best_progress"]
+        self._new = [Episode(**row) for row in state["new"]]
+        self._cleared = deque(state["cleared"], maxlen=_CLEAR_WINDOW)
+        self._by_level.clear()
+        for level, results in state["by_level"].items():
+            self._by_level[level].extend((bool(clear), int(way)) for clear, way in results)
+
+
+def _ends_and_terms(episodes: list[Episode]) -> MetricRow:
+    if not episodes:
+        return {}
+    counts = Counter(episode.end for episode in episodes)
+    row: MetricRow = {}
+    for reason in END_REASONS:
+        row[f"end/{reason}_count"] = counts[reason]
+        row[f"end/{reason}_share"] = counts[reason] / len(episodes)
+    for term in {term for episode in episodes for term in episode.terms}:
+        row[f"reward/{term}_sum"] = sum(episode.terms.get(term, 0.0) for episode in episodes)
+    return row

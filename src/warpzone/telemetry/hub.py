@@ -1,0 +1,172 @@
+"""The fan-out: rows go to every sink, each in a thread of its own, and the loop never waits."""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+import time
+from collections.abc import Mapping, Sequence
+
+from warpzone.telemetry.episodes import Episode
+from warpzone.telemetry.metrics import MetricRow, clean_row
+from warpzone.telemetry.sinks import Sink
+
+_log = logging.getLogger(__name__)
+
+_Row = Mapping[str, object]
+
+
+class _Worker:
+    """One sink, its queue and its thread: a sink that hangs holds up no other."""
+
+    def __init__(self, sink: Sink, capacity: int) -> None:
+        self.dropped = 0
+        self.failed = 0
+        self._sink = sink
+        self._name = type(sink).__name__
+        self._queue: queue.Queue[_Row | threading.Event | None] = queue.Queue(capacity)
+        self._full = False
+        self._thread = threading.Thread(target=self._run, name=f"sink-{self._name}", daemon=True)
+        self._thread.start()
+
+    @property
+    def lost(self) -> int:
+        """Rows that did not get where they should."""
+        return self.dropped + self.failed + int(getattr(self._sink, "dropped", 0))
+
+    def offer(self, row: _Row) -> None:
+        """Queues a row, or drops and counts it when the sink is too slow."""
+        try:
+            self._queue.put_nowait(row)
+        except queue.Full:
+            self.dropped += 1
+            if not self._full:
+                _log.warning("%s is too slow; rows are dropped", self._name)
+            self._full = True
+            return
+        if self._full and self._queue.qsize() <= self._queue.maxsize // 2:
+            _log.warning("%s has room again; %d rows were dropped", self._name, self.dropped)
+            self._full = False
+
+    def flush(self, deadline: float) -> bool:
+        """Waits until everything queued so far is with the sink."""
+        done = threading.Event()
+        return self._put(done, deadline) and done.wait(max(0.0, deadline - time.monotonic()))
+
+    def close(self, deadline: float) -> bool:
+        """Lets the thread end; False when it did not in time."""
+        if self._put(None, deadline):
+            self._thread.join(max(0.0, deadline - time.monotonic()))
+        if self._thread.is_alive():
+            _log.warning(
+                "%s did not finish in time; %d rows may be lost", self._name, self._queue.qsize()
+            )
+        return not self._thread.is_alive()
+
+    def _put(self, item: threading.Event | None, deadline: float) -> bool:
+        try:
+            self._queue.put(item, timeout=max(0.0, deadline - time.monotonic()))
+        except queue.Full:
+            return False
+        return True
+
+    def _run(self) -> None:
+        while (item := self._queue.get()) is not None:
+            if isinstance(item, threading.Event):
+                item.set()
+            else:
+                self._attempt("write a row", item)
+        self._attempt("close", None)
+
+    def _attempt(self, what: str, row: _Row | None) -> None:
+        try:
+            if row is None:
+                self._sink.close()
+            else:
+                self._sink.write(row)
+        except Exception as error:  # noqa: BLE001  # sinks are anybody's code; the run goes on
+            self.failed += 1
+            if self.failed == 1:
+                _log.warning("%s could not %s: %s", self._name, what, error, exc_info=error)
+
+
+def _terms(row: _Row) -> list[object]:
+    terms = row["terms"]
+    return list(terms.values()) if isinstance(terms, dict) else []
+
+
+class Telemetry:
+    """Takes rows and episodes from the loop and hands them to the sinks.
+
+    Nothing here waits for a sink, except `flush` and `close`, which have a time limit.
+    """
+
+    def __init__(
+        self,
+        metrics: Sequence[Sink] = (),
+        episodes: Sequence[Sink] = (),
+        capacity: int = 10_000,
+    ) -> None:
+        """Starts one thread a sink.
+
+        Args:
+            metrics: Sinks of metric rows; closed in this order, so a sink that reads another's
+                file comes after it.
+            episodes: Sinks of ended episodes.
+            capacity: Rows that may wait for each sink.
+        """
+        self._metrics = [_Worker(sink, capacity) for sink in metrics]
+        self._episodes = [_Worker(sink, capacity) for sink in episodes]
+        self._closed = False
+        self.not_finite = 0
+        """Values that were not finite so far."""
+
+    @property
+    def dropped(self) -> int:
+        """Rows and episodes lost so far, summed over the sinks."""
+        return sum(worker.lost for worker in [*self._metrics, *self._episodes])
+
+    def write(self, row: MetricRow) -> None:
+        """Sends a row of metrics, with the time and what was lost so far added.
+
+        Raises:
+            MetricError: A name is not listed or a value is no number.
+        """
+        clean, not_finite = clean_row(row)
+        self.not_finite += not_finite
+        clean.setdefault("run/time", time.time())
+        clean["telemetry/dropped"] = self.dropped
+        clean["telemetry/not_finite"] = self.not_finite
+        for worker in self._metrics:
+            worker.offer(clean)
+
+    def episode(self, episode: Episode) -> None:
+        """Sends an ended episode."""
+        row = episode.as_row()
+        self.not_finite += [*row.values(), *_terms(row)].count(None)
+        for worker in self._episodes:
+            worker.offer(row)
+
+    def flush(self, timeout: float = 10.0) -> bool:
+        """Waits until all rows so far are with the sinks; False when that took too long."""
+        deadline = time.monotonic() + timeout
+        results = [worker.flush(deadline) for worker in [*self._metrics, *self._episodes]]
+        return all(results)
+
+    def close(self, timeout: float = 10.0) -> bool:
+        """Flushes and closes all sinks, once; False when one did not finish in time."""
+        if self._closed:
+            return True
+        self._closed = True
+        deadline = time.monotonic() + timeout
+        results = [worker.close(deadline) for worker in [*self._episodes, *self._metrics]]
+        return all(results)
+
+    def __enter__(self) -> Telemetry:
+        """Returns itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Closes."""
+        self.close()

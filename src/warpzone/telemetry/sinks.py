@@ -1,0 +1,167 @@
+"""Where rows go besides JSON lines: TensorBoard and a Parquet snapshot."""
+
+from __future__ import annotations
+
+import io
+import os
+import socket
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from warpzone.telemetry.append_file import AppendFile
+from warpzone.telemetry.jsonl import JsonlSink, read_rows
+from warpzone.telemetry.metrics import STEPS, find_metric
+
+__all__ = ["JsonlSink", "ParquetSnapshot", "Sink", "TensorBoardSink", "write_parquet"]
+
+# A snapshot reads everything again, so it may take this share of the time at most.
+_SNAPSHOT_SHARE = 0.01
+
+
+class Sink(Protocol):
+    """Takes rows one after another, always from the same thread."""
+
+    def write(self, row: Mapping[str, object]) -> None:
+        """Takes one row; an exception is logged once and counted, and the next row is tried."""
+
+    def close(self) -> None:
+        """Writes what is left and lets go of files."""
+
+
+class TensorBoardSink:
+    """Writes scalars for TensorBoard, with environment steps as the axis.
+
+    Uses TensorBoard's record format directly: its usual writer has a thread and a queue of its own
+    that block for ever once the disk has been full.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Opens nothing yet.
+
+        Args:
+            folder: Such as `events`.
+        """
+        from tensorboard.compat.proto.event_pb2 import Event
+        from tensorboard.compat.proto.summary_pb2 import Summary
+        from tensorboard.summary.writer.record_writer import RecordWriter
+
+        self._event, self._summary, self._record_writer = Event, Summary, RecordWriter
+        name = f"events.out.tfevents.{int(time.time()):010d}.{socket.gethostname()}.{os.getpid()}"
+        self._file = AppendFile(folder / name)
+
+    def write(self, row: Mapping[str, object]) -> None:
+        """Writes one event with all numbers of the row."""
+        values = [
+            self._summary.Value(tag=name, simple_value=float(value))
+            for name, value in row.items()
+            if isinstance(value, int | float)
+        ]
+        event = self._event(
+            wall_time=_number(row, "run/time", time.time()),
+            step=int(_number(row, STEPS, 0)),
+            summary=self._summary(value=values),
+        )
+        self._append(event)
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._file.close()
+
+    def _append(self, event: Any) -> None:
+        """Writes a record in one piece, after the one that begins a file."""
+        records = io.BytesIO()
+        writer = self._record_writer(records)
+        self._file.open()
+        if self._file.size == 0:
+            version = self._event(wall_time=time.time(), file_version="brain.Event:2")
+            writer.write(version.SerializeToString())
+        writer.write(event.SerializeToString())
+        self._file.append(records.getvalue())
+
+
+def _number(row: Mapping[str, object], name: str, default: float) -> float:
+    value = row.get(name)
+    return float(value) if isinstance(value, int | float) else default
+
+
+class ParquetSnapshot:
+    """Rewrites a Parquet file from a stream of JSON lines now and then, and at the end."""
+
+    def __init__(
+        self,
+        source: Path,
+        target: Path,
+        interval: float = 300.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Plans the first snapshot one interval from now.
+
+        Args:
+            source: Such as `metrics.jsonl`.
+            target: Such as `metrics.parquet`.
+            interval: Seconds between snapshots, more when they take long.
+            clock: For tests.
+        """
+        self._source = source
+        self._target = target
+        self._interval = interval
+        self._clock = clock
+        self._due = clock() + interval
+
+    def write(self, row: Mapping[str, object]) -> None:
+        """Takes a snapshot if one is due; the row itself comes from the source."""
+        if self._clock() >= self._due:
+            self._snapshot()
+
+    def close(self) -> None:
+        """Takes the last snapshot."""
+        self._snapshot()
+
+    def _snapshot(self) -> None:
+        began = self._clock()
+        self._due = began + self._interval  # also after a failure
+        write_parquet(self._source, self._target)
+        took = self._clock() - began
+        self._due = began + max(self._interval, took / _SNAPSHOT_SHARE)
+
+
+def write_parquet(source: Path, target: Path) -> int:
+    """Writes a stream of metrics as a Parquet file, replacing it in one step.
+
+    Args:
+        source: Such as `metrics.jsonl`; rotated files are read too.
+        target: Such as `metrics.parquet`; untouched when there is nothing to write.
+
+    Returns:
+        The number of rows.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows = read_rows(source)
+    if not rows:
+        return 0
+    columns = {
+        name: pa.array(list(_column(rows, name)), pa.int64() if _is_whole(name) else pa.float64())
+        for name in sorted({name for row in rows for name in row})
+    }
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        pq.write_table(pa.table(columns), temporary, compression="zstd")
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return len(rows)
+
+
+def _is_whole(name: str) -> bool:
+    metric = find_metric(name)
+    return metric is not None and metric.whole
+
+
+def _column(rows: list[dict[str, Any]], name: str) -> Iterator[float | int | None]:
+    for row in rows:
+        value = row.get(name)
+        yield value if isinstance(value, int | float) else None

@@ -1,0 +1,33 @@
+"""Statistics of a set of numbers under the names that the list of metrics uses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpzone.telemetry.metrics import METRICS, MetricRow
+
+_PERCENTILES = {"p10": 10, "p50": 50, "p90": 90, "p99": 99}
+
+
+def summarize(prefix: str, values: Sequence[float] | NDArray[np.generic]) -> MetricRow:
+    """Computes every statistic that is listed for a quantity.
+
+    Args:
+        prefix: Such as 'episode/return', for `episode/return_mean` and so on.
+        values: Numbers; with none of them the result is empty, since absent is not zero.
+    """
+    numbers = np.asarray(values, dtype=np.float64)
+    if numbers.size == 0:
+        return {}
+    row: MetricRow = {
+        f"{prefix}_mean": float(numbers.mean()),
+        f"{prefix}_std": float(numbers.std()),
+        f"{prefix}_min": float(numbers.min()),
+        f"{prefix}_max": float(numbers.max()),
+    }
+    at = np.percentile(numbers, list(_PERCENTILES.values()))
+    row.update({f"{prefix}_{key}": float(x) for key, x in zip(_PERCENTILES, at, strict=True)})
+    return {name: value for name, value in row.items() if name in METRICS}

@@ -1,0 +1,266 @@
+"""What a person sees while a run goes on: a live panel, plain lines for logs, or nothing."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from typing import Literal, Protocol, TextIO
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.panel import Panel
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from warpzone.telemetry.log_file import PrefixFormatter
+
+Mode = Literal["auto", "rich", "plain", "quiet"]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What there is to show; None is shown as a dash.
+
+    Attributes:
+        level: Such as '1-1'.
+        steps: Environment steps so far.
+        total_steps: How many there will be.
+        steps_per_second: Present speed.
+        clear_rate: Share of clears, 0 to 1.
+        best_distance: Pixels.
+        mean_return: Mean return of the last episodes.
+        phase: What the loop does now.
+        update: Updates so far.
+        episodes: Episodes so far.
+    """
+
+    level: str
+    steps: int
+    total_steps: int
+    steps_per_second: float | None = None
+    clear_rate: float | None = None
+    best_distance: float | None = None
+    mean_return: float | None = None
+    phase: str = ""
+    update: int = 0
+    episodes: int = 0
+
+    @property
+    def remaining_seconds(self) -> float | None:
+        """Time to the end at the present speed."""
+        if not self.steps_per_second:
+            return None
+        return max(0, self.total_steps - self.steps) / self.steps_per_second
+
+
+class Display(Protocol):
+    """Shows progress; every mode takes the same calls."""
+
+    def update(self, progress: Progress) -> None:
+        """Takes the newest numbers; may be called as often as one likes."""
+
+    def message(self, text: str) -> None:
+        """Shows a line that stays."""
+
+    def close(self) -> None:
+        """Ends the display and leaves the last numbers visible."""
+
+
+def make_display(
+    mode: Mode = "auto",
+    title: str = "warpzone",
+    interval: float = 10.0,
+    stream: TextIO | None = None,
+) -> Display:
+    """Makes the display for a mode.
+
+    Args:
+        mode: 'auto' is the panel on a terminal and plain lines elsewhere.
+        title: Heads the panel; the run's name.
+        interval: Seconds between plain lines.
+        stream: Standard output by default.
+    """
+    out = sys.stdout if stream is None else stream
+    if mode == "quiet":
+        return QuietDisplay(out)
+    if mode == "rich" or (mode == "auto" and Console(file=out).is_terminal):
+        return RichDisplay(title, out)
+    return PlainDisplay(interval, out)
+
+
+class QuietDisplay:
+    """Shows messages only."""
+
+    def __init__(self, stream: TextIO) -> None:
+        """Writes to a stream."""
+        self._stream = stream
+
+    def update(self, progress: Progress) -> None:
+        """Shows nothing."""
+
+    def message(self, text: str) -> None:
+        """Prints the line."""
+        print(text, file=self._stream, flush=True)
+
+    def close(self) -> None:
+        """Does nothing."""
+
+
+class PlainDisplay(QuietDisplay):
+    """Prints one line an interval, without colours and cursor movements."""
+
+    def __init__(self, interval: float, stream: TextIO) -> None:
+        """Prints the first update at once."""
+        super().__init__(stream)
+        self._interval = interval
+        self._due = 0.0
+        self._newest: Progress | None = None
+        self._shown: Progress | None = None
+
+    def update(self, progress: Progress) -> None:
+        """Prints if an interval has passed."""
+        self._newest = progress
+        if time.monotonic() >= self._due:
+            self._show(progress)
+
+    def close(self) -> None:
+        """Prints the newest numbers unless they were the last line."""
+        if self._newest is not None and self._newest != self._shown:
+            self._show(self._newest)
+
+    def _show(self, progress: Progress) -> None:
+        self._due = time.monotonic() + self._interval
+        self._shown = progress
+        first = f"{progress.level}  {_steps(progress)}"
+        self.message("  ".join([first, *(f"{name} {value}" for name, value in _fields(progress))]))
+
+
+class RichDisplay:
+    """A live panel at the bottom of the terminal; messages scroll above it."""
+
+    def __init__(self, title: str, stream: TextIO | None = None) -> None:
+        """Begins at once.
+
+        Args:
+            title: Heads the panel.
+            stream: Standard output by default.
+        """
+        self._title = title
+        self._lock = threading.Lock()
+        self._progress: Progress | None = None
+        self._began = time.monotonic()
+        self._live = Live(
+            console=Console(file=stream),
+            get_renderable=self._render,
+            refresh_per_second=4,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+        self._live.start()
+
+    def update(self, progress: Progress) -> None:
+        """Keeps the numbers for the next refresh."""
+        with self._lock:
+            self._progress = progress
+
+    def message(self, text: str) -> None:
+        """Prints above the panel."""
+        self._live.console.print(text, markup=False, highlight=False)
+
+    def close(self) -> None:
+        """Draws the last numbers and frees the terminal."""
+        self._live.refresh()
+        self._live.stop()
+
+    def _render(self) -> RenderableType:
+        with self._lock:
+            progress = self._progress
+        elapsed = duration(time.monotonic() - self._began)
+        if progress is None:
+            body: RenderableType = Text("starting …", style="dim")
+        else:
+            body = Group(_bar(progress), _numbers(progress))
+        level = f" · {progress.level}" if progress is not None else ""
+        title = Text.assemble((self._title, "bold"), level)
+        return Panel(
+            body, title=title, title_align="left", subtitle=elapsed, subtitle_align="right"
+        )
+
+
+def _bar(progress: Progress) -> RenderableType:
+    grid = Table.grid(padding=(0, 2), expand=True)
+    grid.add_column(ratio=1)
+    grid.add_column(justify="right", no_wrap=True)
+    bar = ProgressBar(total=max(1, progress.total_steps), completed=progress.steps)
+    grid.add_row(bar, _steps(progress))
+    return grid
+
+
+def _numbers(progress: Progress) -> Text:
+    text = Text()
+    for name, value in _fields(progress):
+        if text:
+            text.append("   ")
+        # A name and its value stay on one line when the panel is narrow.
+        text.append(f"{name}\N{NO-BREAK SPACE}", style="dim")
+        text.append(value.replace(" ", "\N{NO-BREAK SPACE}"), style="cyan")
+    return text
+
+
+def _steps(progress: Progress) -> str:
+    share = progress.steps / max(1, progress.total_steps)
+    return f"{short(progress.steps)}/{short(progress.total_steps)} steps {share:4.0%}"
+
+
+def _fields(progress: Progress) -> list[tuple[str, str]]:
+    speed, left = progress.steps_per_second, progress.remaining_seconds
+    clear, best, reward = progress.clear_rate, progress.best_distance, progress.mean_return
+    return [
+        ("speed", "-" if speed is None else f"{speed:,.0f} steps/s"),
+        ("ETA", "-" if left is None else duration(left)),
+        ("clear", "-" if clear is None else f"{clear:.0%}"),
+        ("best", "-" if best is None else f"{best:,.0f} px"),
+        ("return", "-" if reward is None else f"{reward:.2f}"),
+        ("episodes", f"{progress.episodes:,}"),
+        ("update", f"{progress.update:,}"),
+        ("phase", progress.phase or "-"),
+    ]
+
+
+def short(count: float) -> str:
+    """Writes a count with at most four digits: 950, 12.3k, 4.56M."""
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if count >= size:
+            return (
+                f"{count / size:.3g}{letter}"
+                if count < 999.5 * size
+                else f"{count / size:.0f}{letter}"
+            )
+    return f"{count:.0f}"
+
+
+def duration(seconds: float) -> str:
+    """Writes a time: 0:42, 12:05, 3:20:00, 2d 04:00."""
+    minutes, second = divmod(round(seconds), 60)
+    hours, minute = divmod(minutes, 60)
+    if hours >= 24:
+        return f"{hours // 24}d {hours % 24:02d}:{minute:02d}"
+    return f"{hours}:{minute:02d}:{second:02d}" if hours else f"{minute}:{second:02d}"
+
+
+class DisplayHandler(logging.Handler):
+    """Shows log records above the panel, with their prefix."""
+
+    def __init__(self, display: Display) -> None:
+        """Sends records to a display."""
+        super().__init__()
+        self.setFormatter(PrefixFormatter(with_time=False))
+        self._display = display
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Shows one record."""
+        self._display.message(self.format(record))

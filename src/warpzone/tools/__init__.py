@@ -1,0 +1,1 @@
+"""What serves people rather than programs: benchmarks, and a window to play in."""

@@ -1,0 +1,62 @@
+"""How the figures of a benchmark are shown and kept."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from dataclasses import asdict, fields
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from warpzone.tools.bench import RawRow, StepRow
+
+_PIPE_WIDTH = 120
+
+
+def print_tables(steps: list[StepRow], raw: list[RawRow]) -> None:
+    """Prints both tables to the standard output."""
+    screen = Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH)
+    level = raw[0].level
+    table = Table(title=f"vector environment, {level}", title_justify="left")
+    for heading in ("obs", "envs", "threads", "agent steps/s", "frames/s", "Python"):
+        table.add_column(heading, justify="left" if heading == "obs" else "right")
+    for row in steps:
+        table.add_row(
+            row.obs,
+            str(row.num_envs),
+            str(row.num_threads),
+            f"{row.steps_per_second:,.0f}",
+            f"{row.frames_per_second:,.0f}",
+            f"{row.python_share:.1%}",
+        )
+    screen.print(table)
+    table = Table(title=f"bare console, {level}", title_justify="left")
+    table.add_column("frames")
+    table.add_column("frames/s", justify="right")
+    for raw_row in raw:
+        name = "drawn" if raw_row.drawn else "not drawn"
+        table.add_row(name, f"{raw_row.frames_per_second:,.0f}")
+    screen.print(table)
+
+
+def write_json(
+    path: Path, machine: dict[str, str], steps: list[StepRow], raw: list[RawRow]
+) -> None:
+    """Writes the figures with the machine they belong to."""
+    figures = {
+        "machine": machine,
+        "env": [asdict(row) for row in steps],
+        "console": [asdict(row) for row in raw],
+    }
+    path.write_text(json.dumps(figures, indent=2) + "\n")
+
+
+def write_csv(path: Path, steps: list[StepRow]) -> None:
+    """Writes the figures of the vector environment, a line each."""
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, [field.name for field in fields(StepRow)])
+        writer.writeheader()
+        writer.writerows(asdict(row) for row in steps)

@@ -1,0 +1,108 @@
+"""Files that appear under their name only when they are whole and on the disk."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+
+_TEMPORARY = re.compile(r"\..+\.(\d+)\.tmp")
+
+
+class HashingFile:
+    """A file being written that knows its checksum and why writing failed."""
+
+    def __init__(self, descriptor: int) -> None:
+        """Writes to an open descriptor."""
+        self.error: OSError | None = None
+        """Kept because torch turns it into an error of its own without the reason."""
+        self.size = 0
+        self._descriptor = descriptor
+        self._hash = hashlib.sha256()
+
+    @property
+    def sha256(self) -> str:
+        """Of everything written so far."""
+        return self._hash.hexdigest()
+
+    def write(self, data: bytes) -> int:
+        """Writes all of the data."""
+        view = memoryview(data).cast("B")
+        self._hash.update(view)
+        try:
+            written = 0
+            while written < len(view):
+                written += os.write(self._descriptor, view[written:])
+        except OSError as error:
+            self.error = error
+            raise
+        self.size += len(view)
+        return len(view)
+
+    def flush(self) -> None:
+        """Does nothing: nothing is buffered."""
+
+
+def write_atomically(
+    path: Path,
+    write: Callable[[HashingFile], object],
+    before_rename: Callable[[], object] | None = None,
+) -> HashingFile:
+    """Writes a file under a temporary name beside it and renames it when it is on the disk.
+
+    Args:
+        path: The final name; its folder must exist.
+        write: Writes the content.
+        before_rename: Called when the content is on the disk.
+
+    Returns:
+        The file's size and checksum.
+
+    Raises:
+        OSError: The system refused; what was under the name before is untouched.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
+    try:
+        descriptor = os.open(temporary, flags, 0o644)
+        try:
+            file = HashingFile(descriptor)
+            write(file)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        if before_rename is not None:
+            before_rename()
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    sync_folder(path.parent)
+    return file
+
+
+def write_text_atomically(path: Path, text: str) -> None:
+    """As above, for a small text."""
+    write_atomically(path, lambda file: file.write(text.encode()))
+
+
+def sync_folder(folder: Path) -> None:
+    """Makes a rename last; Windows has no such call and needs none."""
+    if os.name == "nt":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def remove_abandoned(folder: Path) -> None:
+    """Removes temporary files of processes that are gone."""
+    for entry in folder.iterdir():
+        match = _TEMPORARY.fullmatch(entry.name)
+        if match and not psutil.pid_exists(int(match[1])):
+            entry.unlink(missing_ok=True)

@@ -1,0 +1,179 @@
+"""From a configuration to the parts of a run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from warpzone.config import ModelOptions, TrainConfig
+from warpzone.envs.vector import MarioVectorEnv
+from warpzone.errors import ConfigError
+from warpzone.learning.learner import LearnerSettings
+from warpzone.models.actor_critic import ActorCritic
+from warpzone.models.encoders import FoldedEncoder, ImpalaEncoder, NatureEncoder, TileEncoder
+from warpzone.models.memory import make_memory
+from warpzone.train.checkpoint_tree import fit_compiled, keys_differ
+
+_ALLOW_CPU = "WARPZONE_ALLOW_CPU_AUTO"
+_PRECISIONS = {
+    "float32": torch.float32,
+    "bfloat16": torch.bfloat16,
+    "float16": torch.float16,
+}
+
+
+def processor_cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def make_env(config: TrainConfig) -> MarioVectorEnv:
+    """The games of a run."""
+    env, reward = config.env, config.reward
+    return MarioVectorEnv(
+        env.level,
+        num_envs=env.num_envs,
+        num_threads=env.num_threads or processor_cores(),
+        autoreset="same-step",
+        max_steps=env.max_steps,
+        stagnation_limit=env.stagnation_limit,
+        weights={
+            "distance": reward.distance,
+            "clear": reward.clear,
+            "death": reward.death,
+            "time": reward.time,
+            "score": reward.score,
+        },
+        **shared_env_options(config),
+        sticky_prob=env.sticky_prob,
+        noop_max=env.noop_max,
+        level_order=env.level_order,
+    )
+
+
+def shared_env_options(config: TrainConfig) -> dict[str, Any]:
+    """What an environment must have in common with the one that a network was trained on."""
+    env = config.env
+    options: dict[str, Any] = {
+        "obs": env.obs,
+        "actions": env.actions,
+        "frame_skip": env.frame_skip,
+        "stack": env.stack,
+    }
+    if env.obs == "pixels":
+        options["hud"] = env.hud
+    return options
+
+
+def make_model(options: ModelOptions, obs_space: Any, actions: int) -> ActorCritic:
+    """The network for a space of observations."""
+    encoder: nn.Module
+    if hasattr(obs_space, "spaces"):
+        cells = int(np.prod(obs_space["tiles"].shape))
+        features = int(obs_space["features"].shape[0])
+        encoder = TileEncoder(cells, features, options.hidden, options.hidden // 2)
+    else:
+        shape = obs_space.shape
+        kind = "folded" if options.encoder == "auto" else options.encoder
+        if kind == "folded":
+            encoder = FoldedEncoder(shape, (32, 32), options.hidden)
+        elif kind == "nature":
+            encoder = NatureEncoder(shape, (16, 32, 32), options.hidden)
+        else:
+            encoder = ImpalaEncoder(shape, (16, 32, 32), options.hidden)
+    width = int(encoder.size)  # type: ignore[arg-type]
+    memory = make_memory(options.memory, width, options.memory_size, options.memory_window)
+    return ActorCritic(encoder, memory, actions)
+
+
+def choose_device(config: TrainConfig) -> torch.device:
+    """Where the network runs.
+
+    Raises:
+        ConfigError: For a device that is not there, or a network for GPUs on a CPU.
+    """
+    wanted = config.run.device
+    if wanted == "auto":
+        if torch.cuda.is_available():
+            return torch.device("cuda")
+        if torch.backends.mps.is_available():
+            return torch.device("mps")
+        large = config.model.encoder == "impala"
+        if large and os.environ.get(_ALLOW_CPU) != "1":
+            raise ConfigError(
+                "model.encoder 'impala' is made for GPUs and none was found; give --device cpu (or "
+                f"set {_ALLOW_CPU}=1) to train it on the CPU all the same, slowly"
+            )
+        return torch.device("cpu")
+    try:
+        device = torch.device(wanted)
+        torch.zeros(1, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise ConfigError(f"run.device is {wanted!r}, which is not usable here: {error}") from error
+    return device
+
+
+def make_autocast(
+    config: TrainConfig, device: torch.device
+) -> Callable[[], AbstractContextManager[Any]]:
+    """Makes the context in which the network runs forward."""
+    precision = config.run.precision
+    if precision == "auto":
+        quick = device.type == "cuda" or "avx512_bf16" in _processor_flags()
+        precision = "bfloat16" if quick else "float32"
+    dtype = _PRECISIONS[precision]
+    enabled = dtype != torch.float32
+    return lambda: torch.autocast(device.type, dtype=dtype if enabled else None, enabled=enabled)
+
+
+def _processor_flags() -> str:
+    try:
+        with open("/proc/cpuinfo") as info:
+            return info.read()
+    except OSError:
+        return ""
+
+
+def make_optimizer(config: TrainConfig, model: nn.Module) -> torch.optim.Optimizer:
+    """The optimizer of a run."""
+    if config.learn.optimizer == "adamw":
+        return torch.optim.AdamW(model.parameters(), lr=config.learn.learning_rate, eps=1e-5)
+    return torch.optim.Adam(model.parameters(), lr=config.learn.learning_rate, eps=1e-5)
+
+
+def learner_settings(config: TrainConfig) -> LearnerSettings:
+    """What the learner needs to know of the configuration."""
+    learn = config.learn
+    return LearnerSettings(
+        algorithm=learn.algo,
+        discount=learn.discount,
+        trace=learn.trace,
+        clip=learn.clip,
+        epochs=learn.epochs,
+        minibatch=learn.minibatch,
+        accumulate=learn.accumulate,
+        value_weight=learn.value_weight,
+        gradient_norm=learn.gradient_norm,
+        stop_at_kl=learn.stop_at_kl,
+    )
+
+
+def load_weights(model: nn.Module, weights: dict[str, Any]) -> None:
+    """Gives a network the weights of a checkpoint, whether either was compiled or not.
+
+    Raises:
+        CheckpointError: With the list of parts that are missing or unexpected.
+    """
+    expected = model.state_dict()
+    error = keys_differ(expected, weights)
+    if error is not None:
+        raise error
+    model.load_state_dict(fit_compiled(weights, expected))

@@ -1,0 +1,70 @@
+"""Turns what the lanes report into episodes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpzone import _native
+from warpzone.envs.vector import MarioVectorEnv
+from warpzone.rollout.collector import Info
+from warpzone.telemetry.episodes import Episode, EpisodeStatistics
+
+# By number of info["death_cause"].
+_CAUSES = ("other", "enemy", "pit", "time")
+
+
+class EpisodeLog:
+    """Watches steps and reports every episode that ends."""
+
+    def __init__(self, env: MarioVectorEnv, statistics: EpisodeStatistics):
+        """Reports to the statistics, and to `sink` once one is set."""
+        self.env, self.statistics = env, statistics
+        self.sink: Callable[[Episode], None] | None = None
+
+    def observe(self, info: Info, ended: NDArray[np.bool_], steps: int) -> None:
+        """Takes the info of a step."""
+        if not ended.any():
+            return
+        levels = self.env.levels()
+        for lane in np.nonzero(ended)[0]:
+            episode = self._episode(info, int(lane), levels[int(lane)], steps)
+            self.statistics.add(episode)
+            if self.sink is not None:
+                self.sink(episode)
+
+    def _episode(self, info: Info, lane: int, level: str, steps: int) -> Episode:
+        terms = info["reward_terms"][lane]
+        return Episode(
+            time=time.time(),
+            steps=steps,
+            lane=lane,
+            level=level,
+            reward=float(terms.sum()),
+            length=int(info["steps"][lane]),
+            frames=int(info["frames"][lane]),
+            progress=int(info["progress"][lane]),
+            end=self._end(info, lane),
+            score=int(info["score"][lane]),
+            coins=int(info["coins"][lane]),
+            clock=int(info["time"][lane]),
+            terms={
+                name: float(term) for name, term in zip(_native.REWARD_TERMS, terms, strict=True)
+            },
+        )
+
+    def _end(self, info: Info, lane: int) -> str:
+        if info["flag_get"][lane]:
+            return "clear"
+        if info["death"][lane]:
+            return _CAUSES[int(info["death_cause"][lane])]
+        if info["warp"][lane]:
+            return "warp"
+        config = self.env.config
+        if config.max_steps and info["steps"][lane] >= config.max_steps:
+            return "limit"
+        limit = config.stagnation_limit * config.frame_skip
+        return "stagnation" if limit and info["stagnation"][lane] >= limit else "other"

@@ -1,0 +1,216 @@
+"""One run's moving parts: collect, learn, count, and give or take their whole state."""
+
+from __future__ import annotations
+
+import ast
+import random
+import time
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from warpzone.config import TrainConfig
+from warpzone.learning.learner import Learner
+from warpzone.learning.schedules import blended, scheduled
+from warpzone.models.actor_critic import Decision, Obs
+from warpzone.rollout.collector import Collector, Info
+from warpzone.rollout.storage import RolloutStorage
+from warpzone.telemetry.episodes import EpisodeStatistics
+from warpzone.telemetry.metrics import MetricRow
+from warpzone.train import build
+from warpzone.train.checkpoint_tree import strip_compiled
+from warpzone.train.episode_log import EpisodeLog
+
+_COLLECT_SEED, _LEARN_SEED = 1, 2
+
+
+class Trainer:
+    """Trains a policy, an update at a time."""
+
+    def __init__(self, config: TrainConfig):
+        """Builds environment, network, collector and learner; nothing is played yet."""
+        self.config = config
+        _seed_everything(config.run.seed)
+        torch.set_num_threads(config.run.torch_threads or build.processor_cores())
+        self.device = build.choose_device(config)
+        self.env = build.make_env(config)
+        space, actions = self.env.single_observation_space, self.env.single_action_space
+        self.model = build.make_model(config.model, space, int(actions.n)).to(self.device)
+        self.autocast = build.make_autocast(config, self.device)
+        self.storage = RolloutStorage(
+            config.learn.rollout_steps,
+            config.env.num_envs,
+            space,
+            self.model.memory.state_size,
+        )
+        self._collect_random = torch.Generator().manual_seed(config.run.seed * 2 + _COLLECT_SEED)
+        self._learn_random = torch.Generator().manual_seed(config.run.seed * 2 + _LEARN_SEED)
+        self.collector = Collector(
+            self.env, self.model, self.storage, self._collect_random, self._infer
+        )
+        self.optimizer = build.make_optimizer(config, self.model)
+        self.learner = Learner(
+            self.model,
+            self.optimizer,
+            build.learner_settings(config),
+            self._learn_random,
+            self.autocast,
+        )
+        self.statistics = EpisodeStatistics()
+        self.episodes = EpisodeLog(self.env, self.statistics)
+        self.collector.observers.append(self._observe)
+        self.steps = self.updates = 0
+        self.elapsed = 0.0
+
+    def begin(self) -> None:
+        """Starts the games of a new run."""
+        self.collector.begin(self.config.run.seed)
+
+    def update(self) -> MetricRow:
+        """One rollout and what is learned from it."""
+        began = time.perf_counter()
+        times = self.collector.collect()
+        collected = time.perf_counter()
+        rate = self._apply_schedules()
+        row: MetricRow = dict(self.learner.learn(self.storage, self._entropy_weight()))
+        learned = time.perf_counter()
+        row["reward/sum"] = float(self.storage.rewards.sum())
+        self.storage.roll_over()
+        self.steps += self.storage.steps * self.storage.lanes
+        self.updates += 1
+        wall = time.perf_counter() - began
+        self.elapsed += wall
+        counted = times.environment + times.inference + (learned - collected)
+        return row | {
+            "learn/rate": rate,
+            "speed/steps_per_second": self.storage.steps * self.storage.lanes / wall,
+            "speed/updates_per_second": 1.0 / wall,
+            "speed/rollout_seconds": collected - began,
+            "speed/emulation_seconds": times.environment,
+            "speed/inference_seconds": times.inference,
+            "speed/learn_seconds": learned - collected,
+            "speed/other_share": max(0.0, 1.0 - counted / wall),
+        }
+
+    def counters(self) -> MetricRow:
+        """Where the run stands."""
+        return {
+            "run/steps": self.steps,
+            "run/updates": self.updates,
+            "run/elapsed": self.elapsed,
+        }
+
+    @property
+    def success(self) -> float:
+        """Clears among the last episodes, from 0 to 1."""
+        return self.statistics.clear_rate or 0.0
+
+    def close(self) -> None:
+        """Ends the games."""
+        self.env.close()
+
+    # What training depends on besides weights: success so far and steps done.
+
+    def _apply_schedules(self) -> float:
+        learn = self.config.learn
+        progress = self.steps / self.config.run.steps
+        rate = learn.learning_rate * scheduled(
+            learn.schedule, progress, learn.final_rate, learn.warm_up
+        )
+        rate *= blended(1.0, learn.success_rate_share, self.success)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        return rate
+
+    def _entropy_weight(self) -> float:
+        learn = self.config.learn
+        return blended(learn.entropy, learn.entropy_at_success, self.success)
+
+    def _infer(self, obs: Obs, state: torch.Tensor, first: torch.Tensor) -> Decision:
+        with self.autocast():
+            return self.model.step(obs, state, first)
+
+    def _observe(self, info: Info, ended: NDArray[np.bool_]) -> None:
+        self.episodes.observe(info, ended, self.steps)
+
+    # Everything that an exact resume needs.
+
+    def state_dict(self) -> dict[str, Any]:
+        """The whole run between two updates."""
+        return {
+            "model": strip_compiled(self.model.state_dict()),
+            "optimizer": self.optimizer.state_dict(),
+            "random": {
+                "python": repr(random.getstate()),
+                "numpy": _numpy_random_state(),
+                "torch": torch.get_rng_state(),
+                "collect": self._collect_random.get_state(),
+                "learn": self._learn_random.get_state(),
+            },
+            "lanes": [self.env.save_state(lane) for lane in range(self.env.num_envs)],
+            "observations": self.storage.first_obs_state(),
+            "memory": self.collector.state,
+            "statistics": self.statistics.state_dict(),
+            "counters": {
+                "steps": self.steps,
+                "updates": self.updates,
+                "elapsed": self.elapsed,
+                "skipped": self.learner.skipped,
+            },
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Goes on exactly where `state_dict` was taken.
+
+        Raises:
+            CheckpointError: When the network has other parts.
+        """
+        build.load_weights(self.model, state["model"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        draws = state["random"]
+        _set_python_random_state(draws["python"])
+        _set_numpy_random_state(draws["numpy"])
+        torch.set_rng_state(draws["torch"])
+        self._collect_random.set_state(draws["collect"])
+        self._learn_random.set_state(draws["learn"])
+        self.env.reset(seed=0)
+        for lane, blob in enumerate(state["lanes"]):
+            self.env.load_state(blob, [lane])
+        self.storage.load_first_obs(state["observations"])
+        self.collector.state = state["memory"]
+        self.statistics.load_state_dict(state["statistics"])
+        counters = state["counters"]
+        self.steps, self.updates = counters["steps"], counters["updates"]
+        self.elapsed = counters["elapsed"]
+        self.learner.skipped = counters["skipped"]
+
+
+def _seed_everything(seed: int) -> None:
+    random.seed(seed)
+    np.random.seed(seed % 2**32)
+    torch.manual_seed(seed)
+
+
+def _numpy_random_state() -> dict[str, Any]:
+    kind, keys, position, has_gauss, gauss = np.random.get_state()  # noqa: NPY002
+    return {
+        "kind": kind,
+        "keys": torch.from_numpy(np.asarray(keys).astype(np.int64)),
+        "position": int(position),
+        "has_gauss": int(has_gauss),
+        "gauss": float(gauss),
+    }
+
+
+def _set_numpy_random_state(state: dict[str, Any]) -> None:
+    keys = state["keys"].numpy().astype(np.uint32)
+    np.random.set_state(  # noqa: NPY002
+        (state["kind"], keys, state["position"], state["has_gauss"], state["gauss"])
+    )
+
+
+def _set_python_random_state(text: str) -> None:
+    version, internal, gauss = ast.literal_eval(text)
+    random.setstate((version, tuple(internal), gauss))

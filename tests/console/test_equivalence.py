@@ -1,0 +1,172 @@
+"""The fast path and the literal path reach the same machine and the same picture, every frame.
+
+`python tests/console/test_equivalence.py FIRST LAST` hunts over any range of random programs and
+prints each difference with the smallest program that shows it.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from pathlib import Path
+
+import levels
+import pytest
+from picture_programs import PictureProgram, draw
+from twins import Twins
+
+from warpzone import roms
+
+PROGRAM_FRAMES = 8
+PROGRAMS, PROGRAMS_A_TEST = 300, 50
+SHORT_PLAY, LONG_PLAY = 120, 3000
+SHORT_LOST_LEVELS, LONG_LOST_LEVELS = 600, 6000
+
+every_level = pytest.mark.parametrize("level", levels.ALL_LEVELS, ids=str)
+
+
+def assert_equal_play(twins: Twins, buttons: list[int], seed: int) -> None:
+    """Plays on both consoles; some frames are drawn, some not, in stretches of any length."""
+    rng = random.Random(seed)
+    render = True
+    for frame, pressed in enumerate(buttons):
+        render = render if rng.random() < 0.8 else not render
+        twins.run_frame(pressed, render=render)
+        assert twins.difference() is None, f"seed {seed}, frame {frame}"
+
+
+def play_level(rom: Path, level: levels.Level, frames: int) -> None:
+    twins = Twins(rom.read_bytes())
+    state = levels.state_at_start(rom, level)
+    for console in twins:
+        console.load(state)
+    seed = level.world * 10 + level.level
+    assert_equal_play(twins, levels.buttons_for(seed, frames), seed)
+
+
+def play_lost_levels(rom: Path, frames: int) -> None:
+    twins = Twins(rom.read_bytes())
+    state = levels.start_lost_levels(rom)
+    for console in twins:
+        console.load(state)
+    assert_equal_play(twins, levels.buttons_for(2, frames), 2)
+
+
+def run_program(program: PictureProgram) -> str | None:
+    """Returns what differs first, with its frame, or None."""
+    twins = Twins(program.image())
+    rng = random.Random(program.seed)
+    for frame in range(PROGRAM_FRAMES):
+        render = rng.random() < 0.7
+        twins.run_frame(rng.randrange(256), render=render, buttons2=rng.randrange(256))
+        difference = twins.difference()
+        if difference is not None:
+            return f"frame {frame}: {difference}"
+    return None
+
+
+def shrink(program: PictureProgram) -> PictureProgram:
+    """Leaves out blocks as long as a difference remains."""
+    while True:
+        failing = (one for one in program.smaller() if one != program and run_program(one))
+        smaller = next(failing, None)
+        if smaller is None:
+            return program
+        program = smaller
+
+
+def explain(program: PictureProgram) -> str:
+    smallest = shrink(program)
+    return f"{run_program(program)}\nsmallest: {run_program(smallest)}\n{smallest.listing()}"
+
+
+@every_level
+def test_short_play_of_every_level_is_equal(rom_path: Path, level: levels.Level) -> None:
+    play_level(rom_path, level, SHORT_PLAY)
+
+
+def test_short_play_of_the_lost_levels_is_equal(lost_levels_path: Path) -> None:
+    play_lost_levels(lost_levels_path, SHORT_LOST_LEVELS)
+
+
+def test_boot_title_and_demo_are_equal_without_any_load(rom_path: Path) -> None:
+    twins = Twins(rom_path.read_bytes())
+    for frame in range(400):
+        twins.run_frame(render=frame % 3 == 0)
+        assert twins.difference() is None, f"frame {frame}"
+
+
+@pytest.mark.slow
+@every_level
+def test_long_play_of_every_level_is_equal(rom_path: Path, level: levels.Level) -> None:
+    play_level(rom_path, level, LONG_PLAY)
+
+
+@pytest.mark.slow
+def test_long_play_of_the_lost_levels_is_equal(lost_levels_path: Path) -> None:
+    play_lost_levels(lost_levels_path, LONG_LOST_LEVELS)
+
+
+@pytest.mark.parametrize("first_seed", range(0, PROGRAMS, PROGRAMS_A_TEST))
+def test_programs_that_hammer_the_picture_unit_are_equal(first_seed: int) -> None:
+    for seed in range(first_seed, first_seed + PROGRAMS_A_TEST):
+        program = draw(seed)
+        assert run_program(program) is None, explain(program)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_single_steps_are_equal_and_frames_may_follow(seed: int) -> None:
+    twins = Twins(draw(seed).image())
+    rng = random.Random(seed)
+    for _ in range(rng.randrange(2, 6)):
+        twins.run_frame(rng.randrange(256))
+    for number in range(rng.randrange(4000)):
+        twins.step_instruction()
+        assert twins.difference(pictures=False, memory=False) is None, f"instruction {number}"
+    for frame in range(3):
+        twins.run_frame(rng.randrange(256))
+        assert twins.difference() is None, f"frame {frame}"
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_reset_in_the_middle_of_a_picture_is_equal(seed: int) -> None:
+    twins = Twins(draw(seed).image())
+    rng = random.Random(seed)
+    for _ in range(rng.randrange(2, 6)):
+        twins.run_frame(rng.randrange(256))
+    for _ in range(rng.randrange(4000)):
+        twins.step_instruction()
+    for console in twins:
+        console.reset()
+    for frame in range(4):
+        twins.run_frame(rng.randrange(256))
+        assert twins.difference() is None, f"frame {frame}"
+
+
+@pytest.mark.parametrize("game", [roms.SMB, roms.LOST_LEVELS])
+def test_a_reset_during_play_is_equal(game: str, request: pytest.FixtureRequest) -> None:
+    fixture = "rom_path" if game == roms.SMB else "lost_levels_path"
+    twins = Twins(request.getfixturevalue(fixture).read_bytes())
+    for _ in range(45):
+        twins.run_frame(render=False)
+    for console in twins:
+        console.reset()
+    for frame in range(45):
+        twins.run_frame()
+        assert twins.difference() is None, f"frame {frame}"
+
+
+def hunt(first: int, last: int) -> int:
+    """Command line; the status is the number of seeds that differ."""
+    found = 0
+    for seed in range(first, last):
+        program = draw(seed)
+        if run_program(program) is not None:
+            found += 1
+            print(explain(program), flush=True)
+    print(f"{found} of {last - first} programs differ")
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(hunt(int(sys.argv[1]), int(sys.argv[2])))

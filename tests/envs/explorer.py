@@ -1,0 +1,44 @@
+"""A small search with save states that plays a level further than random buttons would."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import warpzone
+from warpzone.errors import WarpzoneError
+
+LANES, STEPS = 48, 14
+
+
+def play_until(level: str, x: int, *, halfway: bool = True, rounds: int = 200) -> bytes:
+    """A save state of Mario alive, on the ground and in control at or behind `x`.
+
+    Each round all lanes play on from one state; the furthest that is safe becomes the next one.
+    A state from which nobody gets on is given up for the one before it.
+    """
+    env = warpzone.make_vec(
+        level, num_envs=LANES, obs="tiles", autoreset="disabled", halfway=halfway
+    )
+    env.reset(seed=0)
+    rng = np.random.default_rng(0)
+    trail = [(0, env.save_state(0))]
+    for _ in range(rounds):
+        env.load_state(trail[-1][1])
+        alive = np.ones(LANES, np.bool_)
+        actions = rng.integers(1, 5, LANES)
+        for _ in range(STEPS):
+            actions = np.where(rng.random(LANES) < 0.25, rng.integers(1, 5, LANES), actions)
+            _, _, terminated, _, info = env.step(actions)
+            if terminated.any():
+                alive &= ~terminated
+                env.load_state(trail[-1][1], lanes=np.flatnonzero(terminated).tolist())
+        safe = alive & info["on_ground"] & info["in_control"]
+        reach = np.where(safe, info["x_pos"], -1)
+        best = int(reach.argmax())
+        if reach[best] > trail[-1][0]:
+            trail.append((int(reach[best]), env.save_state(best)))
+        elif len(trail) > 1:
+            trail.pop()
+        if trail[-1][0] >= x:
+            return trail[-1][1]
+    raise WarpzoneError(f"{level} was not played to {x} in {rounds} rounds")

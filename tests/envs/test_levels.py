@@ -1,0 +1,133 @@
+"""Every level starts in its own area, as Mario was asked for, and where it was asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import warpzone
+from warpzone import _native
+
+#: Area type * 32 + number within the type, and number of the area in its world. Levels behind an
+#: entry strip (1-2, 2-2, 4-2, 7-2) begin after it.
+SMB_AREAS = {
+    "1-1": (0x25, 0), "1-2": (0x40, 2), "1-3": (0x26, 3), "1-4": (0x60, 4),
+    "2-1": (0x28, 0), "2-2": (0x01, 2), "2-3": (0x27, 3), "2-4": (0x62, 4),
+    "3-1": (0x24, 0), "3-2": (0x35, 1), "3-3": (0x20, 2), "3-4": (0x63, 3),
+    "4-1": (0x22, 0), "4-2": (0x41, 2), "4-3": (0x2C, 3), "4-4": (0x61, 4),
+    "5-1": (0x2A, 0), "5-2": (0x31, 1), "5-3": (0x26, 2), "5-4": (0x62, 3),
+    "6-1": (0x2E, 0), "6-2": (0x23, 1), "6-3": (0x2D, 2), "6-4": (0x60, 3),
+    "7-1": (0x33, 0), "7-2": (0x01, 2), "7-3": (0x27, 3), "7-4": (0x64, 4),
+    "8-1": (0x30, 0), "8-2": (0x32, 1), "8-3": (0x21, 2), "8-4": (0x65, 3),
+}  # fmt: skip
+AREA_NUMBER, AREA_TYPE, AREA_IN_TYPE, POWER, SIZE = 0x760, 0x74E, 0x74F, 0x756, 0x754
+LIVES = 0x75A
+WITHOUT_HALFWAY = {name for name in SMB_AREAS if name.endswith("-4") or name.startswith("8")}
+GAMES = ["smb", "lost-levels"]
+
+
+def start_all(game: str, **options: Any) -> tuple[list[str], Any, Any]:
+    names = _native.level_names(game)
+    env = warpzone.make_vec(names, num_envs=len(names), obs="tiles", game=game, **options)
+    _, info = env.reset(seed=0)
+    return names, info, env.ram()
+
+
+def test_every_level_loads_its_own_area() -> None:
+    names, info, ram = start_all("smb")
+    assert names == list(SMB_AREAS)
+    area = ram[:, AREA_TYPE].astype(int) * 32 + ram[:, AREA_IN_TYPE]
+    found = dict(zip(names, zip(area, ram[:, AREA_NUMBER], strict=True), strict=True))
+    assert found == SMB_AREAS
+    np.testing.assert_array_equal(info["area_type"], ram[:, AREA_TYPE])
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_mario_obeys_at_the_start_of_every_level(game: str) -> None:
+    names, info, ram = start_all(game)
+    shown = [f"{w}-{s}" for w, s in zip(info["world"], info["stage"], strict=True)]
+    assert shown == names
+    assert info["in_control"].all()
+    assert set(info["time"].tolist()) == {300, 400}
+    assert info["x_pos"].tolist() == [40] * len(names)
+    assert (info["life"] == 2).all()
+    assert not info["score"].any()
+    assert not info["status"].any()
+    assert not info["progress"].any()
+    assert (ram[:, LIVES] == 2).all()
+
+
+def test_lost_levels_have_areas_of_their_own() -> None:
+    names, info, ram = start_all("lost-levels")
+    assert len(names) == 16
+    assert len(set(info["area"].tolist())) == 16
+    assert (ram[3::4, AREA_TYPE] == 3).all(), "the fourth of each world is a castle"
+
+
+@pytest.mark.parametrize("power", [0, 1, 2])
+@pytest.mark.parametrize("game", GAMES)
+def test_mario_starts_with_the_asked_power(power: int, game: str) -> None:
+    _, info, ram = start_all(game, power=power)
+    assert (info["status"] == power).all()
+    assert (ram[:, POWER] == power).all()
+    assert (ram[:, SIZE] == (power == 0)).all()
+
+
+def test_halfway_starts_where_a_lost_life_would_go_on() -> None:
+    names, start, _ = start_all("smb")
+    _, halfway, _ = start_all("smb", halfway=True)
+    for lane, name in enumerate(names):
+        if name in WITHOUT_HALFWAY:
+            assert halfway["x_pos"][lane] == start["x_pos"][lane]
+        else:
+            assert halfway["x_pos"][lane] >= 1000
+            assert halfway["x_pos"][lane] % 256 == 40, "the start of a page"
+    assert (halfway["area"] == start["area"]).all()
+    assert not halfway["progress"].any()
+    assert halfway["in_control"].all()
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_whole_game_begins_at_the_first_level_with_three_lives(game: str) -> None:
+    env = warpzone.make_vec("game", num_envs=1, game=game)
+    _, info = env.reset(seed=0)
+    assert env.levels() == ["game"]
+    assert (info["world"][0], info["stage"][0], info["life"][0]) == (1, 1, 2)
+
+
+def test_the_whole_game_goes_on_after_a_lost_life_and_ends_with_the_last() -> None:
+    env = warpzone.make_vec(
+        "game", num_envs=1, obs="tiles", actions=["RIGHT+B"], autoreset="disabled", frame_skip=8
+    )
+    env.reset(seed=0)
+    lives = []
+    for _ in range(600):
+        _, _, terminated, truncated, info = env.step([0])
+        lives.append(int(info["life"][0]))
+        if terminated[0]:
+            break
+    assert terminated[0]
+    assert not truncated[0]
+    assert info["deaths"][0] == 3
+    assert info["game_over"][0]
+    assert sorted(set(lives), reverse=True) == [2, 1, 0, -1]
+
+
+def test_a_lane_may_play_a_level_that_was_not_configured() -> None:
+    env = warpzone.make_vec("1-1", num_envs=2, obs="tiles")
+    env.reset(seed=0)
+    for name in SMB_AREAS:
+        env.set_level(name, lanes=[1])
+        _, info = env.reset()
+        assert f"{info['world'][1]}-{info['stage'][1]}" == name
+        assert (info["world"][0], info["stage"][0]) == (1, 1)
+
+
+@pytest.mark.parametrize("level", ["all", "1-1, 1-2 ,4-4", ["1-1", "all"], ("8-4",)])
+def test_levels_are_given_in_many_ways(level: Any) -> None:
+    names = warpzone.make_vec(level).config.levels
+    expected = {"all": 32, "1-1, 1-2 ,4-4": 3}.get(level) if isinstance(level, str) else None
+    assert len(names) == (expected or (33 if "1-1" in level else 1))
+    assert set(names) <= set(SMB_AREAS)

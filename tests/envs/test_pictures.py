@@ -1,0 +1,232 @@
+"""Pictures: shrinking is exact area averaging, the status bar goes, colours and grey are right."""
+
+from __future__ import annotations
+
+import hashlib
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import cv2
+import numpy as np
+import pytest
+from env_support import held_actions
+from numpy.typing import NDArray
+
+import warpzone
+from warpzone import _native
+
+ROWS, COLUMNS, HUD = 240, 256, 32
+Picture = NDArray[np.uint8]
+
+
+def shares(source: int, target: int) -> list[dict[int, Fraction]]:
+    """For each target pixel: the source pixels under it with their parts of its area."""
+    length = Fraction(source, target)
+    result = []
+    for i in range(target):
+        begin, end = i * length, (i + 1) * length
+        first, last = begin.__floor__(), -((-end).__floor__())
+        result.append(
+            {at: (min(end, at + 1) - max(begin, at)) / length for at in range(first, last)}
+        )
+    return result
+
+
+def shrink_literally(picture: Picture, height: int, width: int) -> Picture:
+    """Area averaging in rational numbers, rounded once, halves up."""
+    across = [
+        [sum(share * int(row[x]) for x, share in part.items()) for part in shares(256, width)]
+        for row in picture
+    ]
+    out = np.zeros((height, width), np.uint8)
+    for y, part in enumerate(shares(len(picture), height)):
+        for x in range(width):
+            value = sum((share * across[row][x] for row, share in part.items()), Fraction())
+            out[y, x] = (value + Fraction(1, 2)).__floor__()
+    return out
+
+
+def shares_matrix(source: int, target: int) -> tuple[NDArray[np.int64], int]:
+    """The same shares as whole numbers over a common divisor, for many pictures."""
+    divisor = source  # A share is a multiple of 1 / source: pixels are `target`, `source` long.
+    matrix = np.zeros((target, source), np.int64)
+    for i, part in enumerate(shares(source, target)):
+        for at, share in part.items():
+            scaled = share * divisor
+            assert scaled.denominator == 1
+            matrix[i, at] = scaled.numerator
+    return matrix, divisor
+
+
+def shrink_exactly(picture: Picture, height: int, width: int) -> Picture:
+    vertical, rows = shares_matrix(len(picture), height)
+    horizontal, columns = shares_matrix(COLUMNS, width)
+    sums = vertical @ picture.astype(np.int64) @ horizontal.T
+    total = rows * columns
+    return ((2 * sums + total) // (2 * total)).astype(np.uint8)
+
+
+def writer(height: int, width: int, **options: Any) -> _native.PictureWriter:
+    config = _native.EnvConfig(levels=["1-1"], obs="pixels", size=(height, width), **options)
+    return _native.PictureWriter(config, "smb")
+
+
+def noise(seed: int) -> Picture:
+    rng = np.random.default_rng(seed)
+    picture = rng.integers(0, 256, (ROWS, COLUMNS), dtype=np.uint8)
+    picture[rng.random(picture.shape) < 0.3] = 255
+    return picture
+
+
+@cache
+def screens() -> tuple[Picture, ...]:
+    """Grey screens from real play."""
+    env = warpzone.MarioEnv("1-1,1-2,1-4", obs="rgb", level_order="random")
+    whole = writer(ROWS, COLUMNS)
+    pictures = []
+    for seed in range(4):
+        env.reset(seed=seed)
+        for action in held_actions(seed, 1, 12)[:, 0]:
+            env.step(action)
+        pictures.append(whole.grey(env.console))
+    return tuple(pictures)
+
+
+#: The quick way (both kinds of edge), the exact way, and the largest and smallest of each.
+SIZES = [
+    *[(84, 84), (60, 64), (120, 128), (80, 96), (96, 112), (84, 96), (64, 64), (240, 256)],
+    *[(61, 83), (97, 31), (8, 8), (239, 255), (8, 256), (240, 8), (13, 200), (200, 13), (84, 85)],
+]
+
+
+def test_the_whole_number_reference_equals_the_literal_one() -> None:
+    picture = noise(0)
+    for height, width in [(84, 84), (13, 29)]:
+        literal = shrink_literally(picture, height, width)
+        np.testing.assert_array_equal(shrink_exactly(picture, height, width), literal)
+
+
+@pytest.mark.parametrize(("height", "width"), SIZES)
+def test_shrinking_equals_rational_arithmetic(height: int, width: int) -> None:
+    shrinker = writer(height, width)
+    flat = [np.full((ROWS, COLUMNS), value, np.uint8) for value in (0, 1, 127, 254, 255)]
+    for picture in (*screens(), *flat, *(noise(seed) for seed in range(6))):
+        expected = shrink_exactly(picture, height, width)
+        np.testing.assert_array_equal(shrinker.shrink(picture), expected)
+
+
+def test_shrinking_equals_rational_arithmetic_at_every_size() -> None:
+    rng = np.random.default_rng(0)
+    picture = noise(9)
+    for _ in range(150):
+        height, width = int(rng.integers(8, 241)), int(rng.integers(8, 257))
+        got = writer(height, width).shrink(picture)
+        expected = shrink_exactly(picture, height, width)
+        np.testing.assert_array_equal(got, expected, err_msg=f"{height} x {width}")
+
+
+def test_halves_are_rounded_up_on_the_quick_way() -> None:
+    """Sums that lie right on a border: every mean of four pixels, halves among them."""
+    picture = np.zeros((ROWS, COLUMNS), np.uint8)
+    values = np.arange(120 * 128) % 1021
+    for part in range(4):
+        block = np.clip((values + part) // 4, 0, 255).reshape(120, 128)
+        picture[part // 2 :: 2, part % 2 :: 2] = block
+    shrinker = writer(120, 128)
+    np.testing.assert_array_equal(shrinker.shrink(picture), shrink_exactly(picture, 120, 128))
+
+
+@pytest.mark.parametrize(("height", "width"), SIZES)
+def test_shrinking_is_within_one_of_opencv(height: int, width: int) -> None:
+    shrinker = writer(height, width)
+    for picture in screens():
+        other = cv2.resize(picture, (width, height), interpolation=cv2.INTER_AREA)
+        difference = np.abs(shrinker.shrink(picture).astype(int) - other.astype(int))
+        assert difference.max() <= 1
+
+
+def play_to(level: str, steps: int = 20, **options: Any) -> warpzone.MarioEnv:
+    env = warpzone.MarioEnv(level, **options)
+    env.reset(seed=0)
+    for _ in range(steps):
+        env.step(1)
+    return env
+
+
+def test_mask_blackens_the_status_bar_and_nothing_else() -> None:
+    env = play_to("1-1")
+    kept = writer(ROWS, COLUMNS).grey(env.console)
+    masked = writer(ROWS, COLUMNS, hud="mask").grey(env.console)
+    assert kept[:HUD].any()
+    assert not masked[:HUD].any()
+    np.testing.assert_array_equal(masked[HUD:], kept[HUD:])
+
+
+def test_crop_removes_the_status_bar_before_shrinking() -> None:
+    env = play_to("1-1")
+    grey = writer(ROWS, COLUMNS).grey(env.console)
+    cropped = writer(84, 84, hud="crop").shrink(grey)
+    np.testing.assert_array_equal(cropped, shrink_exactly(grey[HUD:], 84, 84))
+
+
+@pytest.mark.parametrize("hud", ["keep", "mask", "crop"])
+@pytest.mark.parametrize("size", [(0, 0), (61, 83)])
+def test_colour_pictures_are_the_screen_shrunk(hud: str, size: tuple[int, int]) -> None:
+    env = play_to("1-1", obs="rgb", hud=hud, size=size)
+    obs = env.step(1)[0]
+    screen = env.console.screen.copy()
+    if hud == "mask":
+        screen[:HUD] = 0
+    if hud == "crop":
+        screen = screen[HUD:]
+    height, width = size if size != (0, 0) else screen.shape[:2]
+    for channel in range(3):
+        expected = shrink_exactly(screen[:, :, channel], height, width)
+        np.testing.assert_array_equal(obs[:, :, channel], expected)
+
+
+def test_grey_is_the_brightness_of_the_colours() -> None:
+    env = play_to("1-1")
+    red, green, blue = np.moveaxis(env.console.screen.astype(float), 2, 0)
+    grey = writer(ROWS, COLUMNS).grey(env.console).astype(float)
+    assert np.abs(0.299 * red + 0.587 * green + 0.114 * blue - grey).max() <= 1
+
+
+def test_the_newest_picture_comes_last_and_the_stack_moves_on() -> None:
+    env = warpzone.MarioEnv("1-1", size=60)
+    before, _ = env.reset(seed=0)
+    assert (before == before[0]).all()
+    for _ in range(6):
+        after = env.step(3)[0]
+        np.testing.assert_array_equal(after[:-1], before[1:])
+        assert (after[-1] != after[-2]).any()
+        before = after
+
+
+def test_max_pool_takes_the_brighter_of_the_last_two_frames() -> None:
+    pooled = warpzone.MarioEnv("1-1", max_pool=True, stack=1, size=(240, 256), frame_skip=4)
+    frames = warpzone.MarioEnv("1-1", stack=1, size=(240, 256), frame_skip=1)
+    pooled.reset(seed=0)
+    frames.reset(seed=0)
+    for _ in range(8):
+        four = [frames.step(3)[0] for _ in range(4)]
+        np.testing.assert_array_equal(pooled.step(3)[0], np.maximum(four[2], four[3]))
+
+
+#: SHA-256 (first 16 digits) of the observation after 13 steps to the right from a level's start.
+GOLDEN = {
+    "1-1": "fee6090630059d3d",
+    "1-2": "9b4fae4d56e0df7d",
+    "2-2": "87477a21d00c1ad8",
+    "4-4": "aa94c195aa94f0ec",
+    "5-1": "04770e9f4d359493",
+    "8-3": "235cbf77c8d5c153",
+}
+
+
+@pytest.mark.parametrize("level", GOLDEN)
+def test_golden_pictures_have_not_changed(level: str) -> None:
+    env = play_to(level, steps=12)
+    obs = env.step(1)[0]
+    assert hashlib.sha256(obs.tobytes()).hexdigest()[:16] == GOLDEN[level]

@@ -1,0 +1,140 @@
+"""Returns against literal maths: sums written out step by step, lane by lane."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from torch import Tensor
+
+from warpzone.learning.returns import explained_variance, gae, vtrace
+
+
+def random_rollout(seed: int, steps: int = 9, lanes: int = 4) -> dict[str, Tensor]:
+    generator = torch.Generator().manual_seed(seed)
+
+    def normal() -> Tensor:
+        return torch.randn(steps, lanes, generator=generator, dtype=torch.float64)
+
+    values = normal()
+    next_values = torch.cat([values[1:], torch.randn(1, lanes, generator=generator).double()])
+    terminated = torch.rand(steps, lanes, generator=generator) < 0.2
+    truncated = (torch.rand(steps, lanes, generator=generator) < 0.2) & ~terminated
+    # Where an episode was cut, the state after it is not the next one in line.
+    next_values = torch.where(truncated, normal(), next_values)
+    return {
+        "rewards": normal(),
+        "values": values,
+        "next_values": next_values,
+        "terminated": terminated,
+        "ended": terminated | truncated,
+    }
+
+
+def literal_gae(r: dict[str, Tensor], discount: float, trace: float) -> Tensor:
+    steps, lanes = r["rewards"].shape
+    result = torch.zeros(steps, lanes, dtype=torch.float64)
+    for lane in range(lanes):
+        for start in range(steps):
+            weight, total = 1.0, 0.0
+            for t in range(start, steps):
+                bootstrap = 0.0 if r["terminated"][t, lane] else r["next_values"][t, lane].item()
+                delta = (
+                    r["rewards"][t, lane].item()
+                    + discount * bootstrap
+                    - r["values"][t, lane].item()
+                )
+                total += weight * delta
+                if r["ended"][t, lane]:
+                    break
+                weight *= discount * trace
+            result[start, lane] = total
+    return result
+
+
+def literal_vtrace(
+    r: dict[str, Tensor], log_ratios: Tensor, discount: float, trace: float
+) -> tuple[Tensor, Tensor]:
+    steps, lanes = r["rewards"].shape
+    targets = torch.zeros(steps, lanes, dtype=torch.float64)
+    advantages = torch.zeros(steps, lanes, dtype=torch.float64)
+    for lane in range(lanes):
+        for start in range(steps):
+            product, total = 1.0, 0.0
+            for t in range(start, steps):
+                ratio = math.exp(log_ratios[t, lane].item())
+                rho, c = min(1.0, ratio), trace * min(1.0, ratio)
+                bootstrap = 0.0 if r["terminated"][t, lane] else r["next_values"][t, lane].item()
+                delta = rho * (
+                    r["rewards"][t, lane].item()
+                    + discount * bootstrap
+                    - r["values"][t, lane].item()
+                )
+                total += product * delta
+                if r["ended"][t, lane]:
+                    break
+                product *= discount * c
+            targets[start, lane] = r["values"][start, lane] + total
+        for t in range(steps):
+            if r["terminated"][t, lane]:
+                following = 0.0
+            elif r["ended"][t, lane] or t == steps - 1:
+                following = r["next_values"][t, lane].item()
+            else:
+                following = targets[t + 1, lane].item()
+            rho = min(1.0, math.exp(log_ratios[t, lane].item()))
+            advantages[t, lane] = rho * (
+                r["rewards"][t, lane].item() + discount * following - r["values"][t, lane].item()
+            )
+    return targets, advantages
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_gae_equals_the_sum_written_out(seed: int) -> None:
+    rollout = random_rollout(seed)
+    advantages, returns = gae(**rollout, discount=0.93, trace=0.8)
+    expected = literal_gae(rollout, 0.93, 0.8)
+    torch.testing.assert_close(advantages, expected)
+    torch.testing.assert_close(returns, expected + rollout["values"])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_vtrace_equals_the_sum_written_out(seed: int) -> None:
+    rollout = random_rollout(seed)
+    generator = torch.Generator().manual_seed(100 + seed)
+    log_ratios = torch.randn(9, 4, generator=generator, dtype=torch.float64) * 0.5
+    advantages, targets = vtrace(**rollout, log_ratios=log_ratios, discount=0.93, trace=0.9)
+    expected_targets, expected_advantages = literal_vtrace(rollout, log_ratios, 0.93, 0.9)
+    torch.testing.assert_close(targets, expected_targets)
+    torch.testing.assert_close(advantages, expected_advantages)
+
+
+def test_vtrace_with_the_same_policy_has_the_returns_of_gae() -> None:
+    rollout = random_rollout(1)
+    on_policy = torch.zeros(9, 4, dtype=torch.float64)
+    _, targets = vtrace(**rollout, log_ratios=on_policy, discount=0.9, trace=0.7)
+    _, returns = gae(**rollout, discount=0.9, trace=0.7)
+    torch.testing.assert_close(targets, returns)
+
+
+def test_a_cut_episode_keeps_its_value_and_an_ended_one_does_not() -> None:
+    one = torch.ones(1, 1)
+    for terminated, expected in ((True, 1.0), (False, 1.0 + 0.5 * 10.0)):
+        _, returns = gae(
+            rewards=one,
+            values=torch.zeros(1, 1),
+            next_values=10.0 * one,
+            terminated=torch.tensor([[terminated]]),
+            ended=torch.tensor([[True]]),
+            discount=0.5,
+            trace=0.9,
+        )
+        assert returns.item() == pytest.approx(expected)
+
+
+def test_explained_variance_is_one_for_perfect_and_zero_for_constant_predictions() -> None:
+    targets = torch.tensor([1.0, 2.0, 3.0])
+    assert explained_variance(targets, targets) == pytest.approx(1.0)
+    assert explained_variance(torch.zeros(3), targets) == pytest.approx(0.0)
+    assert explained_variance(targets, torch.ones(3)) == 0.0

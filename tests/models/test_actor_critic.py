@@ -1,0 +1,118 @@
+"""Networks: shapes, memory that resets, and steps that equal unrolling."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+
+from warpzone.models.actor_critic import ActorCritic, entropy, log_prob
+from warpzone.models.encoders import FoldedEncoder, ImpalaEncoder, NatureEncoder, TileEncoder
+from warpzone.models.memory import make_memory
+
+MEMORIES = ["none", "gru", "lstm", "transformer"]
+
+
+class Plain(nn.Module):
+    """An encoder that passes bytes on as floats."""
+
+    size = 8
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        return obs.float() / 255.0
+
+
+def make(memory: str, actions: int = 3) -> ActorCritic:
+    torch.manual_seed(0)
+    return ActorCritic(Plain(), make_memory(memory, 8, 16, window=4), actions)
+
+
+def random_obs(*shape: int) -> torch.Tensor:
+    return torch.randint(
+        0, 256, shape, dtype=torch.uint8, generator=torch.Generator().manual_seed(1)
+    )
+
+
+@pytest.mark.parametrize(
+    "encoder",
+    [
+        NatureEncoder((4, 84, 84), (16, 32, 32), 64),
+        FoldedEncoder((4, 84, 84), (16, 16), 64),
+        ImpalaEncoder((4, 84, 84), (8, 16), 64),
+    ],
+    ids=["nature", "folded", "impala"],
+)
+def test_picture_encoders_give_a_vector_of_their_size(encoder: nn.Module) -> None:
+    output = encoder(random_obs(3, 4, 84, 84))
+    assert output.shape == (3, 64)
+    assert bool(torch.isfinite(output).all())
+
+
+def test_the_tile_encoder_uses_grid_and_features() -> None:
+    encoder = TileEncoder(2 * 5 * 13 * 16, 64, 32, 16)
+    tiles, features = random_obs(3, 10, 13, 16), random_obs(3, 64)
+    output = encoder((tiles, features))
+    assert output.shape == (3, 16)
+    assert not torch.equal(output, encoder((tiles, features // 2)))
+    assert not torch.equal(output, encoder((tiles // 2, features)))
+
+
+@pytest.mark.parametrize("memory", MEMORIES)
+def test_stepping_equals_unrolling(memory: str) -> None:
+    model = make(memory).eval()
+    obs = random_obs(7, 2, 8)
+    first = torch.zeros(7, 2, dtype=torch.bool)
+    first[0] = True
+    first[3, 1] = True
+    state = model.initial_state(2)
+    whole = model.unroll(obs, state, first)
+    for t in range(7):
+        decision = model.step(obs[t], state, first[t])
+        state = decision.state
+        torch.testing.assert_close(decision.logits, whole.logits[t])
+        torch.testing.assert_close(decision.values, whole.values[t])
+
+
+@pytest.mark.parametrize("memory", MEMORIES[1:])
+def test_memory_is_forgotten_where_an_episode_begins(memory: str) -> None:
+    model = make(memory).eval()
+    before, now = random_obs(5, 1, 8), random_obs(1, 8)
+    fresh = model.step(now, model.initial_state(1), torch.tensor([True]))
+    state = model.initial_state(1)
+    for obs in before:
+        state = model.step(obs, state, torch.tensor([False])).state
+    kept = model.step(now, state, torch.tensor([False]))
+    reset = model.step(now, state, torch.tensor([True]))
+    torch.testing.assert_close(reset.logits, fresh.logits)
+    assert not torch.allclose(kept.values, fresh.values)
+
+
+def test_a_transformer_sees_its_window_and_no_further() -> None:
+    model = make("transformer").eval()
+    obs = random_obs(6, 1, 8)
+    going_on = torch.zeros(6, 1, dtype=torch.bool)
+    other = obs.clone()
+    other[1] = 255 - other[1]  # The window of the last step is steps 2 to 5.
+    state = model.initial_state(1)
+    last = model.unroll(obs, state, going_on).logits[-1]
+    torch.testing.assert_close(model.unroll(other, state, going_on).logits[-1], last)
+    other[2] = 255 - other[2]
+    assert not torch.allclose(model.unroll(other, state, going_on).logits[-1], last)
+
+
+def test_the_policy_starts_almost_uniform() -> None:
+    decision = make("none", actions=5).step(
+        random_obs(4, 8), torch.zeros(4, 0), torch.zeros(4, dtype=torch.bool)
+    )
+    assert entropy(decision.logits).min().item() == pytest.approx(1.609, abs=0.01)
+
+
+def test_log_probabilities_of_all_actions_add_up_to_one() -> None:
+    logits = torch.randn(1, 4, generator=torch.Generator().manual_seed(2)).expand(4, 4)
+    total = log_prob(logits, torch.arange(4)).exp().sum()
+    assert total.item() == pytest.approx(1.0, rel=1e-6)
+
+
+def test_an_unknown_memory_is_refused_by_name() -> None:
+    with pytest.raises(ValueError, match="'elephant'"):
+        make_memory("elephant", 8, 8, 4)

@@ -1,0 +1,162 @@
+import gzip
+import json
+import logging
+import shutil
+import threading
+from pathlib import Path
+
+import pytest
+from small_disk import fill, refuse_writes, small_disk
+
+from warpzone.telemetry.jsonl import JsonlSink, last_line, read_lines, read_rows, segments
+
+
+def numbers(path: Path) -> list[int]:
+    return [row["n"] for row in read_lines(path)]
+
+
+def test_lines_are_there_before_close(tmp_path: Path) -> None:
+    sink = JsonlSink(tmp_path / "a.jsonl")
+    sink.write({"n": 1})
+    sink.write({"n": 2})
+    assert (tmp_path / "a.jsonl").read_text() == '{"n":1}\n{"n":2}\n'
+
+
+def test_rotation_compresses_and_keeps_every_line_in_order(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    sink = JsonlSink(path, rotate_bytes=100)
+    for n in range(100):
+        sink.write({"n": n})
+    names = [file.name for file in segments(path)]
+    assert names[:2] == ["a-0001.jsonl.gz", "a-0002.jsonl.gz"]
+    assert names[-1] == "a.jsonl"
+    assert path.stat().st_size <= 100
+    assert numbers(path) == list(range(100))
+    assert {file.name for file in tmp_path.iterdir()} == set(names)
+
+
+def test_a_rotation_that_was_killed_half_way_is_finished(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    (tmp_path / "a-0001.jsonl").write_text('{"n":1}\n')  # both forms: killed before the unlink
+    (tmp_path / "a-0001.jsonl.gz").write_bytes(gzip.compress(b'{"n":1}\n'))
+    (tmp_path / "a-0002.jsonl").write_text('{"n":2}\n')  # killed before compressing
+    assert numbers(path) == [1, 2]
+    JsonlSink(path).write({"n": 3})
+    assert [file.name for file in segments(path)] == [
+        "a-0001.jsonl.gz",
+        "a-0002.jsonl.gz",
+        "a.jsonl",
+    ]
+    assert numbers(path) == [1, 2, 3]
+    assert not (tmp_path / "a-0001.jsonl").exists()
+
+
+def test_half_a_line_is_cut_off_before_going_on(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"n":1}\n{"n":')
+    assert numbers(path) == [1]
+    JsonlSink(path).write({"n": 2})
+    assert path.read_text() == '{"n":1}\n{"n":2}\n'
+
+
+def test_a_vanished_directory_is_made_again(tmp_path: Path) -> None:
+    path = tmp_path / "run" / "a.jsonl"
+    sink = JsonlSink(path)
+    sink.write({"n": 1})
+    shutil.rmtree(path.parent)
+    sink.write({"n": 2})
+    assert numbers(path) == [2]
+    assert sink.dropped == 0
+
+
+def test_a_full_disk_drops_with_one_warning_and_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "a.jsonl"
+    sink = JsonlSink(path)
+    sink.write({"n": 1})
+    end_fault = refuse_writes(monkeypatch, take=3)
+    for n in (2, 3, 4):
+        sink.write({"n": n})
+    assert path.read_text() == '{"n":1}\n'  # never half a line
+    end_fault()
+    sink.write({"n": 5})
+    assert numbers(path) == [1, 5]
+    assert sink.dropped == 3
+    assert [record.levelno for record in caplog.records] == [logging.WARNING] * 2
+    assert "3 lines were lost" in caplog.text
+
+
+def test_a_really_full_disk(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with small_disk(tmp_path) as place:
+        path = place / "a.jsonl"
+        sink = JsonlSink(path, rotate_bytes=20_000)
+        sink.write({"n": 0})
+        ballast = fill(place)
+        for n in range(1, 2000):  # the page that is there already takes some
+            sink.write({"n": n})
+        assert 0 < sink.dropped < 1999
+        assert path.read_bytes().endswith(b"\n")
+        ballast.unlink()
+        sink.write({"n": 5000})
+        sink.close()
+        kept = numbers(path)
+        assert kept[-1] == 5000
+        assert len(kept) + sink.dropped == 2001
+        assert len([r for r in caplog.records if "are dropped" in r.message]) == 1
+
+
+def test_values_that_json_cannot_hold_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        JsonlSink(tmp_path / "a.jsonl").write({"n": float("nan")})
+
+
+def test_the_last_line_is_found_behind_rotation_and_torn_ends(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    assert last_line(path) is None
+    sink = JsonlSink(path, rotate_bytes=60)
+    for n in range(20):
+        sink.write({"n": n})
+    sink.close()
+    with path.open("a") as file:
+        file.write('{"n":')
+    assert last_line(path) == {"n": 19}
+    path.unlink()
+    assert last_line(path) is not None
+
+
+def test_rows_done_again_after_a_resume_replace_the_old_ones(tmp_path: Path) -> None:
+    path = tmp_path / "metrics.jsonl"
+    lines = [(1, 10), (1, 20), (1, 20), (1, 30), (2, 20), (2, 30), (2, 40)]
+    path.write_text(
+        "".join(
+            json.dumps({"run/starts": start, "run/steps": steps}) + "\n" for start, steps in lines
+        )
+    )
+    found = [(row["run/starts"], row["run/steps"]) for row in read_rows(path)]
+    assert found == [(1, 10), (2, 20), (2, 30), (2, 40)]
+
+
+def test_reading_while_writing_and_rotating_never_loses_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    sink = JsonlSink(path, rotate_bytes=2000)
+    stop = threading.Event()
+    written = 0
+
+    def write() -> None:
+        nonlocal written
+        while not stop.wait(0.0005):
+            sink.write({"n": written})
+            written += 1
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    try:
+        for _ in range(40):
+            before = written
+            found = numbers(path)
+            assert found == list(range(len(found)))
+            assert len(found) >= before
+    finally:
+        stop.set()
+        thread.join()

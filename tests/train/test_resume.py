@@ -1,0 +1,120 @@
+"""A run that was stopped and resumed ends where an unbroken one ends, bit by bit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from warpzone.config import EnvOptions, LearnOptions, ModelOptions, RunOptions, TrainConfig
+from warpzone.errors import CheckpointError, ResumeError
+from warpzone.train import build, checkpoint, session
+from warpzone.train.checkpoint_store import find_latest
+from warpzone.train.trainer import Trainer
+
+LANES, STEPS = 4, 8
+
+
+def small(memory: str = "none", algo: str = "ppo", obs: str = "tiles") -> TrainConfig:
+    return TrainConfig(
+        env=EnvOptions(obs=obs, num_envs=LANES, num_threads=1),  # type: ignore[arg-type]
+        model=ModelOptions(hidden=16, memory=memory, memory_size=8),  # type: ignore[arg-type]
+        learn=LearnOptions(algo=algo, rollout_steps=STEPS, minibatch=16),  # type: ignore[arg-type]
+        run=RunOptions(steps=6 * LANES * STEPS, torch_threads=1, device="cpu", log_every=1),
+    )
+
+
+def parameters(trainer: Trainer) -> dict[str, torch.Tensor]:
+    return {name: value.clone() for name, value in trainer.model.state_dict().items()}
+
+
+def assert_same(first: dict[str, torch.Tensor], second: dict[str, torch.Tensor]) -> None:
+    assert first.keys() == second.keys()
+    for name, value in first.items():
+        assert torch.equal(value, second[name]), name
+
+
+@pytest.mark.parametrize(
+    ("memory", "algo", "obs"),
+    [
+        ("none", "ppo", "tiles"),
+        ("lstm", "vtrace", "tiles"),
+        ("transformer", "ppo", "tiles"),
+        ("gru", "ppo", "pixels"),
+    ],
+)
+def test_a_resumed_trainer_equals_an_unbroken_one(
+    tmp_path: Path, rom_path: Path, memory: str, algo: str, obs: str
+) -> None:
+    config = small(memory, algo, obs)
+    unbroken = Trainer(config)
+    unbroken.begin()
+    for _ in range(3):
+        unbroken.update()
+    path = checkpoint.save(
+        tmp_path, "middle", unbroken.state_dict(), checkpoint.CheckpointMeta(0, 3)
+    )
+    for _ in range(3):
+        unbroken.update()
+
+    resumed = Trainer(replace(config, run=replace(config.run, seed=99)))
+    resumed.load_state_dict(dict(checkpoint.load(path).state))
+    for _ in range(3):
+        resumed.update()
+
+    assert_same(parameters(unbroken), parameters(resumed))
+    assert unbroken.steps == resumed.steps == 6 * LANES * STEPS
+    assert (unbroken.env.ram() == resumed.env.ram()).all()
+    unbroken.close()
+    resumed.close()
+
+
+def test_the_same_seed_gives_the_same_weights_and_another_does_not(rom_path: Path) -> None:
+    results = []
+    for seed in (1, 1, 2):
+        config = small()
+        trainer = Trainer(replace(config, run=replace(config.run, seed=seed)))
+        trainer.begin()
+        trainer.update()
+        results.append(parameters(trainer))
+        trainer.close()
+    assert_same(results[0], results[1])
+    assert any(not torch.equal(results[0][name], results[2][name]) for name in results[0])
+
+
+def test_a_session_leaves_a_whole_run_behind_and_resumes_it(tmp_path: Path, rom_path: Path) -> None:
+    config = small()
+    config = replace(config, run=replace(config.run, runs=str(tmp_path), steps=2 * LANES * STEPS))
+    run, stop = session.start(config, "quiet")
+    assert not stop
+    for path in (run.config, run.metrics, run.heartbeat, run.log, run.parquet):
+        assert path.exists(), path
+    assert session.saved_config(run.path) == config
+
+    longer = replace(config, run=replace(config.run, steps=4 * LANES * STEPS))
+    again, _ = session.resume(run.path, longer, display="quiet")
+    latest = find_latest(again.path)
+    assert latest is not None
+    assert checkpoint.read_meta(latest).steps == 4 * LANES * STEPS
+
+
+def test_resuming_with_another_configuration_says_what_differs(
+    tmp_path: Path, rom_path: Path
+) -> None:
+    config = small()
+    config = replace(config, run=replace(config.run, runs=str(tmp_path), steps=LANES * STEPS))
+    run, _ = session.start(config, "quiet")
+    other = replace(config, learn=replace(config.learn, discount=0.5))
+    with pytest.raises(ResumeError, match=r"learn\.discount: was 0\.97, now 0\.5"):
+        session.resume(run.path, other, display="quiet")
+    session.resume(run.path, other, allow_changes=True, display="quiet")
+    assert session.saved_config(run.path).learn.discount == 0.5
+
+
+def test_a_network_of_another_shape_is_refused_with_the_list(rom_path: Path) -> None:
+    trainer = Trainer(small("gru"))
+    with pytest.raises(CheckpointError, match=r"memory\.cell"):
+        build.load_weights(trainer.model, {"policy.weight": torch.zeros(1)})
+    trainer.close()
