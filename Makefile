@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS ?= dev,play,sb3
+EXTRAS ?= dev,play,sb3,train
 CMAKE := $(BIN)/cmake
 CTEST := $(BIN)/ctest
 GENERATOR := -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja)
@@ -11,7 +11,8 @@ NATIVE_SOURCES := $(shell find native cmake -name '*.cpp' -o -name '*.hpp' -o -n
 	-o -name '*.cmake' -o -name CMakeLists.txt) CMakeLists.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup native demo test test-native test-python lint format sanitize fuzz bench docs clean
+.PHONY: help setup native demo test test-native test-python lint format sanitize fuzz bench \
+	reference docs clean
 
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -40,8 +41,15 @@ native: $(VENV)/.tools  ## Rebuild only the C++ module into .venv (the quickest 
 	$(CMAKE) --build $$build && $(CMAKE) --install $$build --prefix $$prefix >/dev/null
 	@touch $(VENV)/.installed
 
-demo: setup  ## Render a scripted run of level 1-1 to demo.mp4
-	$(BIN)/warpzone render --level 1-1 --policy scripted -o demo.mp4
+# An interrupted demo goes on where it stopped.
+demo: setup  ## Train World 1-1 on the CPU in a few minutes, evaluate the policy and film it
+	@if [ -d demo/mario-1-1 ]; then \
+		$(BIN)/warpzone train --resume demo/mario-1-1 --no-video; \
+	else \
+		$(BIN)/warpzone train --preset cpu-quick --level 1-1 --runs demo --name mario-1-1 --no-video; \
+	fi
+	@$(BIN)/warpzone eval demo/mario-1-1 --episodes 100
+	@$(BIN)/warpzone video demo/mario-1-1 -o demo/mario-1-1.mp4
 
 test: setup test-native test-python  ## Native and Python tests, without slow and reference ones
 
@@ -89,8 +97,12 @@ fuzz: setup  ## Fuzz ROMs, states and actions through a sanitized module
 bench: setup  ## Environment throughput
 	$(BIN)/warpzone bench env
 
-docs: setup  ## Check that every link in the documentation points to something
+reference: setup  ## Compare RAM with stable-retro's core on all 32 levels (installs it; minutes)
+	$(BIN)/python tests/reference/compare_stable_retro.py
+
+docs: setup  ## Check links and generated tables of the documentation
 	$(BIN)/python docs/check_links.py
+	$(BIN)/python docs/generate.py --check
 
 clean:  ## Remove build products and the virtual environment
 	rm -rf build dist $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis src/warpzone/_native.pyi

@@ -11,13 +11,16 @@
 namespace warpzone::bindings {
 
 template <typename Value>
-nanobind::object array_of(const Value* data, std::initializer_list<std::size_t> shape) {
+using OwnedArray = nanobind::ndarray<nanobind::numpy, Value>;
+
+template <typename Value>
+OwnedArray<Value> array_of(const Value* data, std::initializer_list<std::size_t> shape) {
   std::size_t size = 1;
   for (const std::size_t length : shape) size *= length;
   auto* copy = new Value[size];
   std::copy_n(data, size, copy);
   nanobind::capsule owner(copy, [](void* p) noexcept { delete[] static_cast<Value*>(p); });
-  return nanobind::ndarray<nanobind::numpy, Value>(copy, shape, owner).cast();
+  return OwnedArray<Value>(copy, shape, owner);
 }
 
 }  // namespace warpzone::bindings

@@ -180,7 +180,8 @@ void bind_config(nb::module_& module) {
             new (self) EnvConfig(std::move(config));
           },
           "parameters"_a)
-      .def("__getattr__", &get_parameter)
+      .def("__getattr__", &get_parameter,
+           nb::sig("def __getattr__(self, name: str, /) -> typing.Any"))
       .def_static("help", &parameter_help, "Name and help text of every parameter, in order.");
 
   nb::class_<mario::RewardWeights>(module, "RewardWeights",

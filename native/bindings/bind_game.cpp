@@ -77,7 +77,7 @@ nb::dict info_of(Write write) {
 }
 
 /// What has been read from the screen or RAM, in arrays of its own.
-nb::object grey_of(const PictureWriter& writer, const Console& console) {
+OwnedArray<std::uint8_t> grey_of(const PictureWriter& writer, const Console& console) {
   std::vector<std::uint8_t> grey(nes::kScreenHeight * nes::kScreenWidth);
   writer.read_grey(console, grey.data());
   return array_of(grey.data(), {nes::kScreenHeight, nes::kScreenWidth});

@@ -98,7 +98,7 @@ void reset(Pool& pool, const std::vector<std::optional<std::uint64_t>>& seeds,
   pool.reset(seeds, chosen, batch.out);
 }
 
-nb::object ram_of(Pool& pool) {
+OwnedArray<std::uint8_t> ram_of(Pool& pool) {
   constexpr std::size_t kRam = 2048;
   const auto hold = pool.hold();
   std::vector<std::uint8_t> all(static_cast<std::size_t>(pool.size()) * kRam);
@@ -130,7 +130,7 @@ void set_route(Pool& pool, int lane, const std::vector<std::vector<std::int32_t>
   pool.lane(lane).set_route(std::make_shared<const mario::Route>(points, options));
 }
 
-nb::object picture_of(Pool& pool, int lane) {
+OwnedArray<std::uint8_t> picture_of(Pool& pool, int lane) {
   const auto hold = pool.hold();
   const nes::Console& console = pool.lane(lane).drawn();
   const PictureWriter writer(nes::kScreenHeight, nes::kScreenWidth, Hud::kKeep);

@@ -48,8 +48,12 @@ def write_for_ever(folder: Path, pipe: int) -> None:
         os.write(pipe, ACKNOWLEDGED.pack(update))
 
 
-def kill_one(folder: Path, delay: float) -> int:
-    """Lets a writer run for a moment; returns the last update that it called safe."""
+def kill_one(folder: Path, delay: float, settled: bool) -> int:
+    """Lets a writer run for a moment, from its start or, settled, from its first checkpoint on.
+
+    Returns:
+        The last update that it called safe.
+    """
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -58,6 +62,8 @@ def kill_one(folder: Path, delay: float) -> int:
         finally:
             os._exit(1)
     os.close(writer)
+    if settled:
+        assert select.select([reader], [], [], 60)[0], "the writer does not get on"
     time.sleep(delay)
     os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
@@ -75,8 +81,8 @@ def main(folder: Path, trials: int, seed: int) -> dict[str, int]:
     rng = random.Random(seed)
     folder.mkdir(parents=True, exist_ok=True)
     safe = torn = lonely = 0
-    for _ in range(trials):
-        safe = max(safe, kill_one(folder, rng.uniform(0.0, 0.06)))
+    for trial in range(trials):
+        safe = max(safe, kill_one(folder, rng.uniform(0.0, 0.06), settled=trial % 2 == 1))
         names = {entry.name for entry in folder.iterdir()}
         torn += any(name.endswith(".tmp") for name in names)
         checkpoints = [folder / name for name in names if name.endswith(".pt")]

@@ -196,7 +196,7 @@ class MarioVectorEnv(VectorEnv[Obs, Any, Any]):
 
     def _reset_mask(self, options: dict[str, Any] | None) -> NDArray[np.bool_]:
         if options is not None and not isinstance(options, Mapping):
-            raise ConfigError(f"options are {options!r}; they must be a dict or None")
+            raise ConfigError(f"options must be a dict or None, not {type(options).__name__}")
         mask = (options or {}).get("reset_mask")
         if mask is None:
             return np.ones(self.num_envs, np.bool_)

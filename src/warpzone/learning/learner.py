@@ -132,7 +132,7 @@ class Learner:
             ]
             parts = [part.flatten(0, 1) for part in _parts(obs)]
             first = torch.zeros(1, dtype=torch.bool)
-            for chosen in order.split(self.settings.minibatch):
+            for chosen in torch.split(order, self.settings.minibatch):
                 yield Batch(
                     _joined([part[chosen].unsqueeze(0) for part in parts]),
                     storage.state,
@@ -141,7 +141,7 @@ class Learner:
                 )
             return
         order = torch.randperm(lanes, generator=self.generator)
-        for chosen in order.split(max(1, self.settings.minibatch // steps)):
+        for chosen in torch.split(order, max(1, self.settings.minibatch // steps)):
             yield Batch(
                 _joined([part[:, chosen] for part in _parts(obs)]),
                 storage.state[chosen],
@@ -181,7 +181,7 @@ class Learner:
 
     def _apply(self, loss: Tensor, index: int) -> float:
         """Back-propagates, and steps once enough gradients are gathered; skips unusable ones."""
-        (loss / self.settings.accumulate).backward()
+        torch.autograd.backward(loss / self.settings.accumulate)
         if (index + 1) % self.settings.accumulate != 0:
             return 0.0
         norm = float(nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.gradient_norm))

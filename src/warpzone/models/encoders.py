@@ -7,18 +7,21 @@ features, and returns [B, size] floats.
 from __future__ import annotations
 
 import math
+from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 
-def orthogonal(layer: nn.Module, gain: float = math.sqrt(2)) -> nn.Module:
+Layer = TypeVar("Layer", nn.Linear, nn.Conv2d)
+
+
+def orthogonal(layer: Layer, gain: float = math.sqrt(2)) -> Layer:
     """Gives a layer orthogonal weights and no bias; returns it."""
-    if isinstance(layer, nn.Linear | nn.Conv2d):
-        nn.init.orthogonal_(layer.weight, gain)
-        if layer.bias is not None:
-            nn.init.zeros_(layer.bias)
+    nn.init.orthogonal_(layer.weight, gain)
+    if layer.bias is not None:
+        nn.init.zeros_(layer.bias)
     return layer
 
 

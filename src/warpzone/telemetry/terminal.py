@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass
 from typing import Literal, Protocol, TextIO
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.live import Live
 from rich.panel import Panel
 from rich.progress_bar import ProgressBar
@@ -183,7 +183,7 @@ class RichDisplay:
         if progress is None:
             body: RenderableType = Text("starting …", style="dim")
         else:
-            body = Group(_bar(progress), _numbers(progress))
+            body = Group(_bar(progress), _Numbers(progress))
         level = f" · {progress.level}" if progress is not None else ""
         title = Text.assemble((self._title, "bold"), level)
         return Panel(
@@ -200,15 +200,21 @@ def _bar(progress: Progress) -> RenderableType:
     return grid
 
 
-def _numbers(progress: Progress) -> Text:
-    text = Text()
-    for name, value in _fields(progress):
-        if text:
-            text.append("   ")
-        # A name and its value stay on one line when the panel is narrow.
-        text.append(f"{name}\N{NO-BREAK SPACE}", style="dim")
-        text.append(value.replace(" ", "\N{NO-BREAK SPACE}"), style="cyan")
-    return text
+class _Numbers:
+    """The fields side by side, broken into lines only between them."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._fields = _fields(progress)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        line = Text()
+        for name, value in self._fields:
+            field = Text.assemble((f"{name} ", "dim"), (value, "cyan"))
+            if line and line.cell_len + 3 + field.cell_len > options.max_width:
+                yield line
+                line = Text()
+            line = Text.assemble(line, "   ", field) if line else field
+        yield line
 
 
 def _steps(progress: Progress) -> str:

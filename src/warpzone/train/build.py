@@ -89,7 +89,7 @@ def make_model(options: ModelOptions, obs_space: Any, actions: int) -> ActorCrit
             encoder = NatureEncoder(shape, (16, 32, 32), options.hidden)
         else:
             encoder = ImpalaEncoder(shape, (16, 32, 32), options.hidden)
-    width = int(encoder.size)  # type: ignore[arg-type]
+    width = int(encoder.size)
     memory = make_memory(options.memory, width, options.memory_size, options.memory_window)
     return ActorCritic(encoder, memory, actions)
 

@@ -14,7 +14,7 @@ from warpzone.telemetry.heartbeat import Heartbeat
 from warpzone.telemetry.hub import Telemetry
 from warpzone.telemetry.jsonl import JsonlSink
 from warpzone.telemetry.resources import ResourceMonitor
-from warpzone.telemetry.sinks import ParquetSnapshot, TensorBoardSink
+from warpzone.telemetry.sinks import ParquetSnapshot, Sink, TensorBoardSink
 from warpzone.telemetry.terminal import Mode, make_display
 from warpzone.train import checkpoint
 from warpzone.train.checkpoint_store import CheckpointStore
@@ -112,7 +112,7 @@ def _train(
 def _make_loop(
     run: RunDirectory, trainer: Trainer, heartbeat: Heartbeat, mode: Mode, stack: ExitStack
 ) -> Loop:
-    metrics = [
+    metrics: list[Sink] = [
         JsonlSink(run.metrics),
         TensorBoardSink(run.events),
         ParquetSnapshot(run.metrics, run.parquet),

@@ -1,0 +1,156 @@
+"""How long training takes from nothing to a policy that clears a level.
+
+Trains with each seed from scratch and prints steps and minutes to the first clear and to a clear
+rate of 90 % under sticky buttons (0.25 a frame) and up to 30 idle frames. A pass counts only when
+100 fresh episodes confirm it. Time spent on evaluation is not counted.
+
+    python benchmarks/time_to_clear.py --level 1-1 --obs tiles --seeds 5
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # As the `warpzone` command does.
+
+import argparse
+import json
+import statistics
+import time
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from warpzone.config import TrainConfig
+from warpzone.evaluate.evaluation import evaluate
+from warpzone.evaluate.trained import Player
+from warpzone.presets import preset, with_observations
+from warpzone.tools.machine import machine
+from warpzone.train import build
+from warpzone.train.trainer import Trainer
+
+EPISODES = 100
+FIRST_EVALUATION_SEED, CONFIRMATION_SEED = 1_000_000, 2_000_000
+
+
+@dataclass
+class Result:
+    """One seed's way to the goal; None where it was not reached."""
+
+    seed: int
+    first_clear_steps: int | None = None
+    first_clear_minutes: float | None = None
+    goal_steps: int | None = None
+    goal_minutes: float | None = None
+    confirmed: float | None = None
+    steps: int = 0
+    minutes: float = 0.0
+    steps_per_second: float = 0.0
+    other_share: float = 0.0
+
+
+def clear_rate(trainer: Trainer, config: TrainConfig, seed: int) -> float:
+    """Clears among fresh episodes from the true start."""
+    player = Player(trainer.model, EPISODES, seed, greedy=False)
+    result = evaluate(
+        player,
+        config.env.level,
+        episodes=EPISODES,
+        seed=seed,
+        max_steps=config.env.max_steps,
+        **build.shared_env_options(config),
+    )
+    return result.clear_rate
+
+
+def train_once(config: TrainConfig, goal: float, minutes: float) -> Result:
+    """Trains until the goal is confirmed, or steps or minutes run out."""
+    result = Result(config.run.seed)
+    trainer = Trainer(config)
+    trainer.begin()
+    other, next_look, tries = 0.0, 0, 0
+    while trainer.steps < config.run.steps and trainer.elapsed < minutes * 60:
+        row = trainer.update()
+        other += float(row["speed/other_share"]) / float(row["speed/updates_per_second"])
+        if result.first_clear_steps is None and trainer.success > 0:
+            result.first_clear_steps = trainer.steps
+            result.first_clear_minutes = trainer.elapsed / 60
+        # A look costs a few seconds: only when the training episodes promise something.
+        if trainer.success >= goal - 0.05 and trainer.updates >= next_look:
+            next_look, tries = trainer.updates + 4, tries + 1
+            rate = clear_rate(trainer, config, FIRST_EVALUATION_SEED + 1000 * tries)
+            if rate < goal:
+                continue
+            rate = clear_rate(trainer, config, CONFIRMATION_SEED + 1000 * tries)
+            print(f"  seed {config.run.seed}: {trainer.steps:,} steps, confirmed {rate:.0%}")
+            if rate >= goal:
+                result.goal_steps, result.goal_minutes = trainer.steps, trainer.elapsed / 60
+                result.confirmed = rate
+                break
+    result.steps, result.minutes = trainer.steps, trainer.elapsed / 60
+    result.steps_per_second = trainer.steps / trainer.elapsed
+    result.other_share = other / trainer.elapsed
+    trainer.close()
+    return result
+
+
+def table(results: list[Result], title: str) -> str:
+    """The results as Markdown."""
+    lines = [
+        title,
+        "",
+        "| seed | first clear | 90 % | confirmed | steps/s | outside env, network |",
+        "|---|---|---|---|---|---|",
+    ]
+
+    def at(steps: int | None, minutes: float | None) -> str:
+        return "not reached" if steps is None else f"{steps:,} steps, {minutes:.1f} min"
+
+    for r in results:
+        confirmed = "-" if r.confirmed is None else f"{r.confirmed:.0%}"
+        lines.append(
+            f"| {r.seed} | {at(r.first_clear_steps, r.first_clear_minutes)} "
+            f"| {at(r.goal_steps, r.goal_minutes)} | {confirmed} | {r.steps_per_second:,.0f} "
+            f"| {r.other_share:.1%} |"
+        )
+    reached = [r.goal_minutes for r in results if r.goal_minutes is not None]
+    if len(reached) * 2 > len(results):
+        # Seeds that did not get there count as the longest.
+        times = reached + [float("inf")] * (len(results) - len(reached))
+        lines += ["", f"median {statistics.median(times):.1f} min, {len(reached)} of {len(results)}"]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Runs the benchmark."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--level", default="1-1")
+    parser.add_argument("--obs", choices=["pixels", "tiles"], default="pixels")
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--first-seed", type=int, default=0)
+    parser.add_argument("--steps", type=int, default=3_000_000)
+    parser.add_argument("--minutes", type=float, default=20.0)
+    parser.add_argument("--goal", type=float, default=0.9)
+    parser.add_argument("--actions", default="right-only")
+    parser.add_argument("--algo", choices=["ppo", "vtrace"], default="ppo")
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    base = with_observations(preset("cpu"), options.obs)
+    base = replace(
+        base,
+        env=replace(base.env, level=options.level, actions=options.actions),
+        learn=replace(base.learn, algo=options.algo),
+    )
+    results: list[Result] = []
+    began = time.time()
+    for seed in range(options.first_seed, options.first_seed + options.seeds):
+        config = replace(base, run=replace(base.run, seed=seed, steps=options.steps))
+        results.append(train_once(config, options.goal, options.minutes))
+        title = f"{options.level}, {options.obs}, {options.algo}, on {machine()}"
+        print(table(results, title), flush=True)
+    if options.json is not None:
+        options.json.write_text(json.dumps([asdict(r) for r in results], indent=2) + "\n")
+    print(f"{(time.time() - began) / 60:.1f} min in all")
+
+
+if __name__ == "__main__":
+    main()
