@@ -116,7 +116,10 @@ def table(results: list[Result], title: str) -> str:
     if len(reached) * 2 > len(results):
         # Seeds that did not get there count as the longest.
         times = reached + [float("inf")] * (len(results) - len(reached))
-        lines += ["", f"median {statistics.median(times):.1f} min, {len(reached)} of {len(results)}"]
+        lines += [
+            "",
+            f"median {statistics.median(times):.1f} min, {len(reached)} of {len(results)}",
+        ]
     return "\n".join(lines)
 
 

@@ -27,23 +27,6 @@ std::uint64_t name_of(const mario::Route* route) {
          1;
 }
 
-/// False for a byte that no `bool` holds.
-bool is_truth(const bool& value) {
-  std::uint8_t byte;
-  std::memcpy(&byte, &value, sizeof byte);
-  return byte <= 1;
-}
-
-/// Whether a tracker that was read from a file can be worked with.
-bool is_sound(const mario::Tracker& tracker) {
-  const mario::Episode& episode = tracker.episode;
-  const mario::Events& events = episode.events;
-  return tracker.progress.area_count <= mario::Progress::kMaxAreas &&
-         tracker.progress.way_point >= -1 && is_truth(events.clear) && is_truth(events.death) &&
-         is_truth(events.warp) && is_truth(events.game_over) && is_truth(events.level_changed) &&
-         is_truth(episode.dying) && is_truth(episode.level_cleared);
-}
-
 }  // namespace
 
 LaneContext::LaneContext(std::shared_ptr<const nes::Cartridge> cart, mario::Game which,
@@ -328,7 +311,8 @@ void Lane::load(std::span<const std::uint8_t> blob, bool keep_random) {
   std::memcpy(&loaded, parts.lane.data(), sizeof loaded);
   const auto points = static_cast<std::int64_t>(next_route_ ? next_route_->points().size() : 0);
   const bool same_route = loaded.route == next_route_name_;
-  if (!is_sound(loaded.tracker) || (same_route && loaded.tracker.progress.way_point >= points)) {
+  if (!is_sound(loaded.tracker) || (same_route && loaded.tracker.progress.way_point >= points) ||
+      loaded.run_steps < 0 || loaded.run_steps > kMostSteps) {
     throw nes::StateError("the save state was altered: its episode makes no sense");
   }
   console_.load(parts.console);

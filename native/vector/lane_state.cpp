@@ -54,7 +54,42 @@ Header read_header(std::span<const std::uint8_t> blob) {
   return header;
 }
 
+bool is_truth(const bool& value) {
+  std::uint8_t byte;
+  std::memcpy(&byte, &value, sizeof byte);
+  return byte <= 1;
+}
+
+bool is_small(std::int32_t value) { return value >= -(1 << 29) && value <= (1 << 29); }
+
+bool is_small(double value) { return value > -1e30 && value < 1e30; }
+
 }  // namespace
+
+bool is_sound(const mario::Tracker& tracker) {
+  const mario::Progress& progress = tracker.progress;
+  const mario::Episode& episode = tracker.episode;
+  const mario::Events& events = episode.events;
+  for (const bool* truth : {&events.clear, &events.death, &events.warp, &events.game_over,
+                            &events.level_changed, &episode.dying, &episode.level_cleared}) {
+    if (!is_truth(*truth)) return false;
+  }
+  for (const std::int32_t number :
+       {progress.total, progress.way_point, progress.start_distance, episode.clears, episode.deaths,
+        episode.frames, episode.last_progress, tracker.classic.x_last, tracker.classic.clock_last,
+        tracker.classic_reward, tracker.progress_before, tracker.score_before, tracker.coins_before,
+        tracker.deaths_before, tracker.clears_before}) {
+    if (!is_small(number)) return false;
+  }
+  for (const mario::Progress::Area& area : progress.areas) {
+    if (!is_small(area.furthest)) return false;
+  }
+  for (const double sum : tracker.sums.values) {
+    if (!is_small(sum)) return false;
+  }
+  return progress.way_point >= -1 && progress.area_count <= mario::Progress::kMaxAreas &&
+         tracker.steps >= 0 && tracker.steps <= kMostSteps && is_small(tracker.episode_return);
+}
 
 bool is_lane_state(std::span<const std::uint8_t> blob) {
   std::uint32_t magic = 0;

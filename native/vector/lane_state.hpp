@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "mario/tracker.hpp"
 #include "vector/config.hpp"
 
 namespace warpzone {
@@ -24,6 +25,14 @@ std::vector<std::uint8_t> pack_lane_state(std::span<const std::uint8_t> console,
 /// Throws nes::StateError with the reason.
 LaneParts unpack_lane_state(std::span<const std::uint8_t> blob, std::size_t lane_size,
                             const LaneSettings& settings);
+
+/// More agent steps than any run takes; a state that claims more was forged.
+inline constexpr std::int64_t kMostSteps = std::int64_t{1} << 60;
+
+/// Whether a tracker read from a state can be worked with: no truth that is neither true nor false,
+/// no index out of its table, no number so large that counting on would overflow. A checksum keeps
+/// accidents out, but anybody can write one.
+bool is_sound(const mario::Tracker& tracker);
 
 /// The console's part of either kind of state.
 std::span<const std::uint8_t> console_part(std::span<const std::uint8_t> blob);

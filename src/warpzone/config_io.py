@@ -6,7 +6,7 @@ import json
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, fields, is_dataclass, replace
+from dataclasses import asdict, fields, replace
 from typing import Any, get_type_hints
 
 from warpzone.config import TrainConfig
@@ -80,15 +80,14 @@ def from_environment(base: TrainConfig, environment: Mapping[str, str] = os.envi
 
 
 def _overlay(options: Any, table: str, values: Mapping[str, Any], source: str) -> Any:
-    assert is_dataclass(options) and not isinstance(options, type)
     known = {item.name: getattr(options, item.name) for item in fields(options)}
     changed: dict[str, Any] = {}
-    for name, value in values.items():
+    for name, given in values.items():
         if name not in known:
             raise ConfigError(f"{source}: there is no option {table}.{name}; {_list(known)}")
         expected = type(known[name])
-        if expected is float and isinstance(value, int) and not isinstance(value, bool):
-            value = float(value)
+        # A whole number is a number as well; a truth is not, though Python counts it as one.
+        value = float(given) if expected is float and type(given) is int else given
         if type(value) is not expected:
             raise ConfigError(
                 f"{source}: {table}.{name} is {value!r}; it must be {_kind(expected)}"

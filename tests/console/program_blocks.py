@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 
+from assembler import OPCODES
+
 # Loops that end when a flag of the picture unit's status comes or goes. $10 counts interrupts.
 POLLS = (
     "w: BIT $2002; BVC w",
@@ -113,6 +115,25 @@ SOUND = (
 )
 
 
+# `R` stands for X or Y. Loops that fill memory, and one-byte instructions in a row.
+FILLS = (
+    "LDR #N; w: STA $0300,R; INR; BNE w",
+    "LDR #N; w: STA $0200,R; INR; INR; INR; INR; BNE w",
+    "LDR #N; w: STA $07C0,R; INR; INR; INR; BNE w",
+    "LDR #N; w: STA $0300,R; STA $0400,R; DER; BNE w",
+    "LDR #N; w: STA $2100,R; INR; BNE w",
+    "LDR #N; w: LDA $8000,R; STA $0400,R; INR; BPL w",
+)
+CHAINS = ("INX", "INY", "DEX", "DEY", "ASL A", "LSR A", "ROL A", "NOP", "PHA")
+
+# What arithmetic may consist of: everything that goes straight on.
+_STRAIGHT = tuple(
+    (name, mode)
+    for name, mode in OPCODES
+    if mode != "rel" and name not in ("BRK", "JMP", "JSR", "RTI", "RTS", "TXS", "PLP", "CLI")
+)
+
+
 class BlockWriter:
     """Draws blocks."""
 
@@ -136,6 +157,9 @@ class BlockWriter:
             (self.spin, 4),
             (self.pads, 1),
             (self.noise, 4),
+            (self.arithmetic, 12),
+            (self.fill, 3),
+            (self.chain, 3),
         )
         self.kinds = rng.sample(kinds, 4) if dwell else kinds
 
@@ -300,6 +324,56 @@ class BlockWriter:
             f"LDA #$01; STA $4016; LSR A; STA $4016; LDX #$0A; w: LDA {port}; LSR A; ROL $30;"
             " DEX; BNE w"
         )
+
+    def arithmetic(self) -> str:
+        """Any instructions in a row, some of them skipped, some in a loop."""
+        rng = self.rng
+        code = [self.instruction() for _ in range(rng.choice((2, 5, 12, 30)))]
+        if rng.random() < 0.4:
+            branch = rng.choice(("BNE", "BEQ", "BCC", "BCS", "BPL", "BMI", "BVC", "BVS"))
+            at = rng.randrange(len(code))
+            code[at:at] = [f"{branch} s"]
+            code.insert(rng.randrange(at + 1, len(code) + 1), "s:")
+        if rng.random() < 0.3:
+            code = [f"LDA #{self.byte()}", "STA $1F", "w:", *code, "DEC $1F", "BNE w"]
+        return "; ".join(code)
+
+    def instruction(self) -> str:
+        """One instruction, mostly on memory."""
+        name, mode = self.rng.choice(_STRAIGHT)
+        pages = (3, 4, 5, 6, 7, 0x0B, 0x80, 0x81, 0x60, self.rng.randrange(256))
+        place = f"${self.rng.choice(pages):02X}{self.rng.randrange(256):02X}"
+        zero = f"${self.rng.randrange(256):02X}"
+        written = {
+            "imp": "",
+            "acc": "A",
+            "imm": f"#{self.byte()}",
+            "zpg": zero,
+            "zpx": f"{zero},X",
+            "zpy": f"{zero},Y",
+            "abs": place,
+            "abx": f"{place},X",
+            "aby": f"{place},Y",
+            "inx": f"({zero},X)",
+            "iny": f"({zero}),Y",
+        }
+        return f"{name} {written[mode]}"
+
+    def fill(self) -> str:
+        """A loop that fills memory, from the beginning or the middle."""
+        first = self.rng.choice((0, 0, 0x80, 0xF0, self.rng.randrange(256)))
+        text = self.rng.choice(FILLS).replace("#N", f"#${first:02X}")
+        register = self.rng.choice("XY")
+        return (
+            text.replace("DR", f"D{register}")
+            .replace("NR", f"N{register}")
+            .replace("ER", f"E{register}")
+            .replace(",R", f",{register}")
+        )
+
+    def chain(self) -> str:
+        """One instruction many times."""
+        return "; ".join([self.rng.choice(CHAINS)] * self.rng.randint(2, 11))
 
     def noise(self) -> str:
         """Everything else a program does."""

@@ -42,7 +42,8 @@ def test_masked_steps_have_no_gradient_and_leave_the_others_untouched() -> None:
     ppo_policy_loss(log_probs, torch.zeros(3), advantages, 0.2, mask).loss.backward()
     alone = torch.tensor([0.1, 0.3], requires_grad=True)
     ppo_policy_loss(alone, torch.zeros(2), advantages[mask], 0.2).loss.backward()
-    assert log_probs.grad is not None and alone.grad is not None
+    assert log_probs.grad is not None
+    assert alone.grad is not None
     assert log_probs.grad[1] == 0
     torch.testing.assert_close(log_probs.grad[mask], alone.grad)
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from warpzone.learning.returns import explained_variance, gae, vtrace
+from warpzone.learning.returns import Steps, explained_variance, gae, vtrace
 
 
 def random_rollout(seed: int, steps: int = 9, lanes: int = 4) -> dict[str, Tensor]:
@@ -93,7 +93,7 @@ def literal_vtrace(
 @pytest.mark.parametrize("seed", range(5))
 def test_gae_equals_the_sum_written_out(seed: int) -> None:
     rollout = random_rollout(seed)
-    advantages, returns = gae(**rollout, discount=0.93, trace=0.8)
+    advantages, returns = gae(Steps(**rollout), discount=0.93, trace=0.8)
     expected = literal_gae(rollout, 0.93, 0.8)
     torch.testing.assert_close(advantages, expected)
     torch.testing.assert_close(returns, expected + rollout["values"])
@@ -104,7 +104,7 @@ def test_vtrace_equals_the_sum_written_out(seed: int) -> None:
     rollout = random_rollout(seed)
     generator = torch.Generator().manual_seed(100 + seed)
     log_ratios = torch.randn(9, 4, generator=generator, dtype=torch.float64) * 0.5
-    advantages, targets = vtrace(**rollout, log_ratios=log_ratios, discount=0.93, trace=0.9)
+    advantages, targets = vtrace(Steps(**rollout), log_ratios=log_ratios, discount=0.93, trace=0.9)
     expected_targets, expected_advantages = literal_vtrace(rollout, log_ratios, 0.93, 0.9)
     torch.testing.assert_close(targets, expected_targets)
     torch.testing.assert_close(advantages, expected_advantages)
@@ -113,23 +113,22 @@ def test_vtrace_equals_the_sum_written_out(seed: int) -> None:
 def test_vtrace_with_the_same_policy_has_the_returns_of_gae() -> None:
     rollout = random_rollout(1)
     on_policy = torch.zeros(9, 4, dtype=torch.float64)
-    _, targets = vtrace(**rollout, log_ratios=on_policy, discount=0.9, trace=0.7)
-    _, returns = gae(**rollout, discount=0.9, trace=0.7)
+    _, targets = vtrace(Steps(**rollout), log_ratios=on_policy, discount=0.9, trace=0.7)
+    _, returns = gae(Steps(**rollout), discount=0.9, trace=0.7)
     torch.testing.assert_close(targets, returns)
 
 
 def test_a_cut_episode_keeps_its_value_and_an_ended_one_does_not() -> None:
     one = torch.ones(1, 1)
     for terminated, expected in ((True, 1.0), (False, 1.0 + 0.5 * 10.0)):
-        _, returns = gae(
+        steps = Steps(
             rewards=one,
             values=torch.zeros(1, 1),
             next_values=10.0 * one,
             terminated=torch.tensor([[terminated]]),
             ended=torch.tensor([[True]]),
-            discount=0.5,
-            trace=0.9,
         )
+        _, returns = gae(steps, discount=0.5, trace=0.9)
         assert returns.item() == pytest.approx(expected)
 
 

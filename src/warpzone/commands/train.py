@@ -118,6 +118,4 @@ def _estimate(config: TrainConfig) -> str:
     batch = env.num_envs * learn.rollout_steps
     storage = (batch + env.num_envs) * bytes_each / 2**20
     updates = -(-config.run.steps // batch)
-    return (
-        f"# {updates:,} updates of {batch:,} steps; {storage:.0f} MiB of observations in storage"
-    )
+    return f"# {updates:,} updates of {batch:,} steps; {storage:.0f} MiB of observations in storage"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from numbers import Integral
+from typing import Any
 
 from warpzone.errors import ConfigError
 
@@ -43,9 +44,10 @@ def parse_buttons(combination: str | Sequence[str] | int) -> int:
         ConfigError: For an unknown button or a byte out of range.
     """
     if isinstance(combination, Integral):
-        if not 0 <= combination <= 0xFF:
-            raise ConfigError(f"actions: {combination} is no controller byte (0 to 255)")
-        return int(combination)
+        given = int(combination)
+        if not 0 <= given <= 0xFF:
+            raise ConfigError(f"actions: {given} is no controller byte (0 to 255)")
+        return given
     if not isinstance(combination, str | Sequence):
         raise ConfigError(
             f"actions: {combination!r} is no combination; write 'RIGHT+A', ['RIGHT', 'A'] or 0x81"
@@ -79,10 +81,10 @@ def resolve_actions(actions: Actions) -> list[int]:
         actions = ACTION_SETS[actions]
     if not isinstance(actions, Iterable):
         raise ConfigError(f"actions: {actions!r} is no action set and no list of combinations")
-    actions = list(actions)
-    if not actions:
+    combinations: list[Any] = list(actions)
+    if not combinations:
         raise ConfigError("actions: the list is empty; give at least one combination")
-    return [parse_buttons(combination) for combination in actions]
+    return [parse_buttons(combination) for combination in combinations]
 
 
 def describe_buttons(byte: int) -> str:

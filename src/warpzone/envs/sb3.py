@@ -8,7 +8,7 @@ Example:
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ except ImportError as error:
         "stable-baselines3 is not installed; run `pip install 'warpzone[sb3]'`"
     ) from error
 
-Indices = int | Sequence[int] | None
+Indices = int | Iterable[int] | None
 
 
 class SB3VecEnv(VecEnv):

@@ -32,7 +32,11 @@ Obs = Any  # A picture stack, or a dict of tiles and features.
 class MarioEnv(gym.Env[Obs, np.int64]):
     """Super Mario Bros. as a Gymnasium environment."""
 
-    metadata = {"render_modes": ["rgb_array"], "render_fps": _FRAMES_PER_SECOND}
+    # Gymnasium's name, and its way: the class has one, an instance may have its own.
+    metadata: dict[str, Any] = {  # noqa: RUF012
+        "render_modes": ["rgb_array"],
+        "render_fps": _FRAMES_PER_SECOND,
+    }
 
     def __init__(self, level: Any = "1-1", *, render_mode: str | None = None, **options: Any):
         """Makes an environment.
@@ -91,13 +95,14 @@ class MarioEnv(gym.Env[Obs, np.int64]):
 
     def step(self, action: Any) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
         """Holds the action's buttons for `frame_skip` frames."""
-        if not _is_whole(action) or not 0 <= int(action) < self.action_space.n:
+        actions = self._config.actions
+        if not _is_whole(action) or not 0 <= int(action) < len(actions):
             raise ConfigError(
-                f"action {action!r} does not exist; actions go from 0 to {self.action_space.n - 1}"
+                f"action {action!r} does not exist; actions go from 0 to {len(actions) - 1}"
             )
         if self._ended:
             raise gym.error.ResetNeeded("the episode has ended: call reset() first")
-        self._planes.append(self._play(self._config.actions[int(action)]))
+        self._planes.append(self._play(actions[int(action)]))
         if self._config.reward == "classic":
             reward = self._tracker.finish_classic_step()
         else:
@@ -113,7 +118,7 @@ class MarioEnv(gym.Env[Obs, np.int64]):
         self._ended = terminated or truncated
         return self._observation(), reward, terminated, truncated, info
 
-    def render(self) -> NDArray[np.uint8] | None:  # type: ignore[override]
+    def render(self) -> NDArray[np.uint8] | None:
         """The screen as it is, 240 x 256 x 3."""
         return self._console.screen if self.render_mode == "rgb_array" else None
 
@@ -231,7 +236,7 @@ class MarioEnv(gym.Env[Obs, np.int64]):
             config.stagnation_limit > 0
             and info["stagnation"] >= config.stagnation_limit * config.frame_skip
         )
-        return out_of_steps or stuck
+        return bool(out_of_steps or stuck)
 
 
 def _is_whole(action: Any) -> bool:

@@ -398,8 +398,8 @@ class MarioVectorEnv(VectorEnv[Obs, Any, Any]):
         if lanes is None:
             return list(range(self.num_envs))
         try:
-            one = isinstance(lanes, int | np.integer)
-            chosen = [operator.index(lane) for lane in ([lanes] if one else lanes)]  # type: ignore[union-attr]
+            several: Any = [lanes] if isinstance(lanes, int | np.integer) else lanes
+            chosen = [operator.index(lane) for lane in several]
         except TypeError:
             raise ConfigError(f"lanes are {lanes!r}; give a number or a list of them") from None
         for lane in chosen:

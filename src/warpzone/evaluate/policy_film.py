@@ -30,7 +30,8 @@ class FilmedPolicy:
     @property
     def actions(self) -> Sequence[str]:
         """The button combinations."""
-        return [describe_buttons(byte) for byte in resolve_actions(self._trained.config.env.actions)]
+        buttons = resolve_actions(self._trained.config.env.actions)
+        return [describe_buttons(byte) for byte in buttons]
 
     def reset(self) -> None:
         """Forgets the episode before."""

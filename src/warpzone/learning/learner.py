@@ -14,10 +14,10 @@ from warpzone.learning import losses, returns
 from warpzone.models.actor_critic import ActorCritic, Obs, entropy, log_prob
 from warpzone.rollout.storage import RolloutStorage
 
-__all__ = ["Learner", "LearnerSettings", "LearnerStopped"]
+__all__ = ["Learner", "LearnerError", "LearnerSettings"]
 
 
-class LearnerStopped(RuntimeError):
+class LearnerError(RuntimeError):
     """Too many updates in a row were unusable."""
 
 
@@ -104,21 +104,21 @@ class Learner:
     @torch.no_grad()
     def _targets(self, storage: RolloutStorage) -> returns.Advantages:
         s = self.settings
-        ended = storage.ended
+        steps = returns.Steps(
+            storage.rewards,
+            storage.values,
+            storage.next_values,
+            storage.terminated,
+            storage.ended,
+        )
         if s.algorithm == "ppo":
-            return returns.gae(
-                storage.rewards, storage.values, storage.next_values, storage.terminated, ended,
-                s.discount, s.trace,
-            )  # fmt: skip
+            return returns.gae(steps, s.discount, s.trace)
         with self.autocast():
             decision = self.model.unroll(
                 storage.all_obs(), storage.state, storage.first[: storage.steps]
             )
         log_ratios = log_prob(decision.logits, storage.actions) - storage.log_probs
-        return returns.vtrace(
-            storage.rewards, storage.values, storage.next_values, storage.terminated, ended,
-            log_ratios, s.discount, s.trace,
-        )  # fmt: skip
+        return returns.vtrace(steps, log_ratios, s.discount, s.trace)
 
     def _batches(self, storage: RolloutStorage, targets: returns.Advantages) -> Iterator[Batch]:
         """Minibatches: single steps in random order, or with memory whole lanes."""
@@ -126,10 +126,7 @@ class Learner:
         obs = storage.all_obs()
         if self.model.memory.state_size == 0:
             order = torch.randperm(steps * lanes, generator=self.generator)
-            flat = [
-                part.flatten(0, 1)
-                for part in (storage.actions, storage.log_probs, *targets)
-            ]
+            flat = [part.flatten(0, 1) for part in (storage.actions, storage.log_probs, *targets)]
             parts = [part.flatten(0, 1) for part in _parts(obs)]
             first = torch.zeros(1, dtype=torch.bool)
             for chosen in torch.split(order, self.settings.minibatch):
@@ -192,7 +189,7 @@ class Learner:
             self.skipped += 1
             self._skipped_in_a_row += 1
             if self._skipped_in_a_row > self.settings.bad_updates_allowed:
-                raise LearnerStopped(
+                raise LearnerError(
                     f"{self._skipped_in_a_row} updates in a row had a loss or gradient that is no "
                     "number; lower the learning rate, or resume from an earlier checkpoint"
                 )

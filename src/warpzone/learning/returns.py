@@ -13,6 +13,29 @@ import torch
 from torch import Tensor
 
 
+class Steps(NamedTuple):
+    """What was collected.
+
+    Attributes:
+        rewards: Reward of each step.
+        values: The critic's value before each step.
+        next_values: Its value of the state after each step: the state in which the episode ended,
+            where it did, not the first of the next one.
+        terminated: Whether the episode ended by itself with the step.
+        ended: Whether it ended in any way, terminated or truncated.
+    """
+
+    rewards: Tensor
+    values: Tensor
+    next_values: Tensor
+    terminated: Tensor
+    ended: Tensor
+
+    def differences(self, discount: float) -> Tensor:
+        """Reward and value gained by each step, against the value before it."""
+        return self.rewards + discount * self.next_values * ~self.terminated - self.values
+
+
 class Advantages(NamedTuple):
     """What a policy is taught with."""
 
@@ -20,58 +43,25 @@ class Advantages(NamedTuple):
     returns: Tensor
 
 
-def gae(
-    rewards: Tensor,
-    values: Tensor,
-    next_values: Tensor,
-    terminated: Tensor,
-    ended: Tensor,
-    discount: float,
-    trace: float,
-) -> Advantages:
-    """Generalised advantage estimation.
-
-    Args:
-        rewards: Reward of each step.
-        values: The critic's value before each step.
-        next_values: Its value of the state after each step: the state in which the episode ended,
-            where it did, not the first of the next one.
-        terminated: Whether the episode ended by itself with the step.
-        ended: Whether it ended in any way, terminated or truncated.
-        discount: Gamma.
-        trace: Lambda.
-    """
-    alive = (~terminated).to(values.dtype)
-    flows_on = (~ended).to(values.dtype)
-    deltas = rewards + discount * next_values * alive - values
-    advantages = torch.empty_like(deltas)
-    carried = torch.zeros_like(deltas[0])
-    for t in range(deltas.shape[0] - 1, -1, -1):
-        carried = deltas[t] + discount * trace * flows_on[t] * carried
-        advantages[t] = carried
-    return Advantages(advantages, advantages + values)
+def gae(steps: Steps, discount: float, trace: float) -> Advantages:
+    """Generalised advantage estimation, with gamma `discount` and lambda `trace`."""
+    advantages = _accumulated(steps.differences(discount), discount * trace * ~steps.ended)
+    return Advantages(advantages, advantages + steps.values)
 
 
 def vtrace(
-    rewards: Tensor,
-    values: Tensor,
-    next_values: Tensor,
-    terminated: Tensor,
-    ended: Tensor,
+    steps: Steps,
     log_ratios: Tensor,
     discount: float,
     trace: float = 1.0,
+    *,
     rho_clip: float = 1.0,
     c_clip: float = 1.0,
 ) -> Advantages:
     """V-trace targets and policy-gradient advantages (IMPALA).
 
     Args:
-        rewards: As for `gae`, like the next four.
-        values: As above.
-        next_values: As above.
-        terminated: As above.
-        ended: As above.
+        steps: What was collected.
         log_ratios: log(pi / mu) of each action taken: the learner's policy against the one that
             collected.
         discount: Gamma.
@@ -79,23 +69,25 @@ def vtrace(
         rho_clip: Bound on the importance weight of a temporal difference.
         c_clip: Bound on the importance weight that a trace carries on.
     """
-    alive = (~terminated).to(values.dtype)
-    flows_on = (~ended).to(values.dtype)
     ratios = log_ratios.exp()
     rho = ratios.clamp(max=rho_clip)
-    c = trace * ratios.clamp(max=c_clip)
-    deltas = rho * (rewards + discount * next_values * alive - values)
-    corrections = torch.empty_like(deltas)
-    carried = torch.zeros_like(deltas[0])
-    for t in range(deltas.shape[0] - 1, -1, -1):
-        carried = deltas[t] + discount * flows_on[t] * c[t] * carried
-        corrections[t] = carried
-    targets = values + corrections
+    carry = discount * trace * ratios.clamp(max=c_clip) * ~steps.ended
+    targets = steps.values + _accumulated(rho * steps.differences(discount), carry)
     # What follows a step is worth its own target, except where the episode ended or the data does.
-    following = next_values.clone()
-    following[:-1] = torch.where(ended[:-1], next_values[:-1], targets[1:])
-    advantages = rho * (rewards + discount * following * alive - values)
+    following = steps.next_values.clone()
+    following[:-1] = torch.where(steps.ended[:-1], steps.next_values[:-1], targets[1:])
+    advantages = rho * steps._replace(next_values=following).differences(discount)
     return Advantages(advantages, targets)
+
+
+def _accumulated(terms: Tensor, carry: Tensor) -> Tensor:
+    """Sums from the end: each term plus `carry` times the sum after it."""
+    result = torch.empty_like(terms)
+    total = torch.zeros_like(terms[0])
+    for t in range(terms.shape[0] - 1, -1, -1):
+        total = terms[t] + carry[t] * total
+        result[t] = total
+    return result
 
 
 def explained_variance(predictions: Tensor, targets: Tensor) -> float:

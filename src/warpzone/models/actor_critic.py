@@ -58,7 +58,8 @@ class ActorCritic(nn.Module):
         encoded = self.encoder(flatten_time(obs))
         if self.memory.state_size == 0:
             flat = self._decide(encoded, state)
-            return Decision(flat.logits.view(steps, lanes, -1), flat.values.view(steps, lanes), state)
+            logits = flat.logits.view(steps, lanes, -1)
+            return Decision(logits, flat.values.view(steps, lanes), state)
         output, state = self.memory.unroll(encoded.view(steps, lanes, -1), state, first)
         return self._decide(output, state)
 

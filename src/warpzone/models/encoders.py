@@ -13,7 +13,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-
 Layer = TypeVar("Layer", nn.Linear, nn.Conv2d)
 
 

@@ -29,9 +29,7 @@ class RolloutStorage:
             if hasattr(obs_space, "spaces")
             else [obs_space.shape]
         )
-        self._obs = [
-            torch.zeros((steps + 1, lanes, *shape), dtype=torch.uint8) for shape in shapes
-        ]
+        self._obs = [torch.zeros((steps + 1, lanes, *shape), dtype=torch.uint8) for shape in shapes]
         self.actions = torch.zeros(steps, lanes, dtype=torch.int64)
         self.log_probs = torch.zeros(steps, lanes)
         self.values = torch.zeros(steps, lanes)

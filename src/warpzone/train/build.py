@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -135,11 +136,8 @@ def make_autocast(
 
 
 def _processor_flags() -> str:
-    try:
-        with open("/proc/cpuinfo") as info:
-            return info.read()
-    except OSError:
-        return ""
+    information = Path("/proc/cpuinfo")
+    return information.read_text() if information.exists() else ""
 
 
 def make_optimizer(config: TrainConfig, model: nn.Module) -> torch.optim.Optimizer:

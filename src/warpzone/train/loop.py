@@ -28,6 +28,7 @@ class Loop:
     def __init__(
         self,
         trainer: Trainer,
+        *,
         telemetry: Telemetry,
         heartbeat: Heartbeat,
         resources: ResourceMonitor,

@@ -124,4 +124,11 @@ def _make_loop(
     display = make_display(mode, title=run.name)
     stack.callback(display.close)
     store = CheckpointStore(run.checkpoints, trainer.config.run.keep_checkpoints)
-    return Loop(trainer, telemetry, heartbeat, resources, store, display)
+    return Loop(
+        trainer,
+        telemetry=telemetry,
+        heartbeat=heartbeat,
+        resources=resources,
+        store=store,
+        display=display,
+    )

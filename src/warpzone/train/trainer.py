@@ -36,8 +36,8 @@ class Trainer:
         torch.set_num_threads(config.run.torch_threads or build.processor_cores())
         self.device = build.choose_device(config)
         self.env = build.make_env(config)
-        space, actions = self.env.single_observation_space, self.env.single_action_space
-        self.model = build.make_model(config.model, space, int(actions.n)).to(self.device)
+        space, actions = self.env.single_observation_space, len(self.env.config.actions)
+        self.model = build.make_model(config.model, space, actions).to(self.device)
         self.autocast = build.make_autocast(config, self.device)
         self.storage = RolloutStorage(
             config.learn.rollout_steps,
@@ -62,6 +62,7 @@ class Trainer:
         self.episodes = EpisodeLog(self.env, self.statistics)
         self.collector.observers.append(self._observe)
         self.steps = self.updates = 0
+        self.starts = 1
         self.elapsed = 0.0
 
     def begin(self) -> None:
@@ -99,6 +100,7 @@ class Trainer:
         return {
             "run/steps": self.steps,
             "run/updates": self.updates,
+            "run/starts": self.starts,
             "run/elapsed": self.elapsed,
         }
 
@@ -156,6 +158,7 @@ class Trainer:
             "counters": {
                 "steps": self.steps,
                 "updates": self.updates,
+                "starts": self.starts,
                 "elapsed": self.elapsed,
                 "skipped": self.learner.skipped,
             },
@@ -183,6 +186,7 @@ class Trainer:
         self.statistics.load_state_dict(state["statistics"])
         counters = state["counters"]
         self.steps, self.updates = counters["steps"], counters["updates"]
+        self.starts = counters["starts"] + 1
         self.elapsed = counters["elapsed"]
         self.learner.skipped = counters["skipped"]
 
@@ -194,7 +198,7 @@ def _seed_everything(seed: int) -> None:
 
 
 def _numpy_random_state() -> dict[str, Any]:
-    kind, keys, position, has_gauss, gauss = np.random.get_state()  # noqa: NPY002
+    kind, keys, position, has_gauss, gauss = np.random.get_state()
     return {
         "kind": kind,
         "keys": torch.from_numpy(np.asarray(keys).astype(np.int64)),
@@ -206,7 +210,7 @@ def _numpy_random_state() -> dict[str, Any]:
 
 def _set_numpy_random_state(state: dict[str, Any]) -> None:
     keys = state["keys"].numpy().astype(np.uint32)
-    np.random.set_state(  # noqa: NPY002
+    np.random.set_state(
         (state["kind"], keys, state["position"], state["has_gauss"], state["gauss"])
     )
 
