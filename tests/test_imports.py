@@ -36,6 +36,14 @@ def offences(folder: str, forbidden: tuple[str, ...]) -> list[str]:
     ("folder", "forbidden"),
     [
         ("envs", ("torch", "warpzone.evaluate", "warpzone.tools", "warpzone.commands")),
+        ("models", ("warpzone.envs", "warpzone._native", "warpzone.train", "warpzone.telemetry")),
+        ("learning", ("warpzone.envs", "warpzone._native", "warpzone.train", "warpzone.telemetry")),
+        ("rollout", ("warpzone.envs", "warpzone._native", "warpzone.train", "warpzone.telemetry")),
+        (
+            "telemetry",
+            ("torch", "warpzone.train", "warpzone.rollout", "warpzone.learning", "warpzone.envs"),
+        ),
+        ("train", ("warpzone.evaluate", "warpzone.commands", "warpzone.tools")),
         ("evaluate", ("warpzone.commands", "warpzone.tools")),
         ("tools", ("warpzone.commands",)),
     ],

@@ -1,0 +1,277 @@
+// Tiny cartridges on the literal and the fast path, and save states, without any game.
+#include <cstring>
+
+#include "check.hpp"
+#include "nes/console.hpp"
+#include "nes_support.hpp"
+
+namespace warpzone::nes {
+namespace {
+
+constexpr int kFrames = 12;
+
+/// Writes `value` to a register: LDA #value; STA address.
+void append_write(Bytes& code, int address, int value) {
+  const Bytes write{0xA9, static_cast<std::uint8_t>(value), 0x8D,
+                    static_cast<std::uint8_t>(address), static_cast<std::uint8_t>(address >> 8)};
+  code.insert(code.end(), write.begin(), write.end());
+}
+
+/// Nametables and palette filled, sprites copied from page 2, picture and interrupt on.
+Bytes picture_setup(int control, int mask) {
+  Bytes code{0x78, 0xA2, 0xFF, 0x9A};  // SEI; LDX #$FF; TXS
+  append_write(code, 0x2006, 0x20);
+  append_write(code, 0x2006, 0x00);
+  // LDX #0; LDY #0; w: TXA; STA $2007; STA $0200,X; INX; BNE w; INY; CPY #16; BNE w
+  const Bytes fill{0xA2, 0x00, 0xA0, 0x00, 0x8A, 0x8D, 0x07, 0x20, 0x9D, 0x00,
+                   0x02, 0xE8, 0xD0, 0xF6, 0xC8, 0xC0, 0x10, 0xD0, 0xF1};
+  code.insert(code.end(), fill.begin(), fill.end());
+  append_write(code, 0x4014, 0x02);
+  append_write(code, 0x2005, 0x03);
+  append_write(code, 0x2005, 0x05);
+  append_write(code, 0x2000, control);
+  append_write(code, 0x2001, mask);
+  return code;
+}
+
+Recipe with_loop(Bytes code, const Bytes& loop, Bytes nmi = {}) {
+  const int start = kCodeStart + static_cast<int>(code.size());
+  code.insert(code.end(), loop.begin(), loop.end());
+  const Bytes jump{0x4C, static_cast<std::uint8_t>(start), static_cast<std::uint8_t>(start >> 8)};
+  code.insert(code.end(), jump.begin(), jump.end());
+  return Recipe{.code = std::move(code), .nmi = std::move(nmi)};
+}
+
+bool same_bytes(const void* a, const void* b, std::size_t size) {
+  return std::memcmp(a, b, size) == 0;
+}
+
+void check_same(const Console& exact, const Console& fast) {
+  const MachineState &a = exact.state(), &b = fast.state();
+  CHECK_EQ(a.cycle, b.cycle);
+  CHECK_EQ(a.cpu.pc, b.cpu.pc);
+  CHECK(same_bytes(&a.cpu, &b.cpu, sizeof a.cpu));
+  CHECK(same_bytes(a.ram, b.ram, sizeof a.ram));
+  CHECK(same_bytes(a.cartridge_ram, b.cartridge_ram, sizeof a.cartridge_ram));
+  CHECK(same_bytes(a.picture_ram, b.picture_ram, sizeof a.picture_ram));
+  CHECK(same_bytes(a.ppu.vram, b.ppu.vram, sizeof a.ppu.vram));
+  CHECK(same_bytes(a.ppu.oam, b.ppu.oam, sizeof a.ppu.oam));
+  CHECK(same_bytes(a.ppu.palette, b.ppu.palette, sizeof a.ppu.palette));
+  CHECK_EQ(a.ppu.v, b.ppu.v);
+  CHECK_EQ(a.ppu.t, b.ppu.t);
+  CHECK_EQ(a.ppu.status, b.ppu.status);
+  CHECK_EQ(a.ppu.clock, b.ppu.clock);
+  CHECK_EQ(a.ppu.frame_start, b.ppu.frame_start);
+  CHECK(same_bytes(exact.screen(), fast.screen(), kScreenWidth * kScreenHeight));
+  CHECK(same_bytes(exact.row_emphasis(), fast.row_emphasis(), kScreenHeight));
+}
+
+void check_paths_agree(const Recipe& recipe, int frames = kFrames) {
+  const auto cartridge = cartridge_of(recipe);
+  Console exact(cartridge, true), fast(cartridge, false);
+  const int before = check::failure_count();
+  for (int frame = 0; frame < frames && check::failure_count() == before; ++frame) {
+    const auto buttons = static_cast<std::uint8_t>(frame * 37);
+    exact.run_frame(buttons, frame % 3 != 0);
+    fast.run_frame(buttons, frame % 3 != 0);
+    check_same(exact, fast);
+  }
+}
+
+const Bytes kCountFrames{0xE6, 0x10, 0x40};  // INC $10; RTI
+
+}  // namespace
+
+TEST(a_jump_to_itself_agrees_with_and_without_interrupts) {
+  for (const int control : {0x00, 0x80}) {
+    for (const int mask : {0x00, 0x1E}) {
+      Recipe recipe = with_loop(picture_setup(control, mask), {}, kCountFrames);
+      recipe.code.resize(recipe.code.size() - 3);
+      const int at = kCodeStart + static_cast<int>(recipe.code.size());
+      recipe.code.insert(recipe.code.end(),
+                         {0x4C, static_cast<std::uint8_t>(at), static_cast<std::uint8_t>(at >> 8)});
+      check_paths_agree(recipe);
+    }
+  }
+}
+
+TEST(polling_loops_agree_for_every_flag_and_picture) {
+  const Bytes loops[] = {
+      {0x2C, 0x02, 0x20, 0x10, 0xFB},              // w: BIT $2002; BPL w
+      {0x2C, 0x02, 0x20, 0x50, 0xFB},              // w: BIT $2002; BVC w
+      {0x2C, 0x02, 0x20, 0x70, 0xFB},              // w: BIT $2002; BVS w
+      {0xAD, 0x02, 0x20, 0x29, 0x20, 0xF0, 0xF9},  // w: LDA $2002; AND #$20; BEQ w
+      {0xAD, 0x02, 0x20, 0x29, 0xC0, 0xF0, 0xF9},  // w: LDA $2002; AND #$C0; BEQ w
+      {0xA5, 0x10, 0xC5, 0x10, 0xF0, 0xFC},        // LDA $10; w: CMP $10; BEQ w
+  };
+  for (const Bytes& loop : loops) {
+    for (const int control : {0x00, 0x90, 0xA8}) {
+      for (const int mask : {0x00, 0x1E, 0x18}) {
+        // After the loop: STA $2005, so that its end is visible in the picture.
+        Bytes body = loop;
+        body.insert(body.end(), {0x8D, 0x05, 0x20, 0xE6, 0x11});
+        check_paths_agree(with_loop(picture_setup(control, mask), body, kCountFrames), 6);
+      }
+    }
+  }
+}
+
+TEST(counting_loops_of_every_length_agree) {
+  // LDX $10; w: DEX; BNE w; STX $2005; INC $10: a longer delay each time.
+  check_paths_agree(with_loop(picture_setup(0x80, 0x1E),
+                              {0xA6, 0x10, 0xCA, 0xD0, 0xFD, 0x8E, 0x05, 0x20, 0xE6, 0x10}));
+  check_paths_agree(with_loop(picture_setup(0x80, 0x1E),
+                              {0xA4, 0x10, 0x88, 0xD0, 0xFD, 0x8C, 0x05, 0x20, 0xE6, 0x10}));
+}
+
+TEST(register_writes_at_every_moment_agree) {
+  // A delay that grows by a few cycles a turn moves the write over all dots in time.
+  for (int index = 0; index < 8; ++index) {
+    for (const int mask : {0x1E, 0x08}) {
+      const auto low = static_cast<std::uint8_t>(index);
+      // LDX #5; w: DEX; BNE w; LDA $12; ADC #$35; STA $12; STA $200i
+      const Bytes body{0xA2, 0x05, 0xCA, 0xD0, 0xFD, 0xA5, 0x12,
+                       0x69, 0x35, 0x85, 0x12, 0x8D, low,  0x20};
+      check_paths_agree(with_loop(picture_setup(0x80, mask), body, kCountFrames), 8);
+    }
+  }
+}
+
+TEST(pattern_ram_written_during_the_picture_agrees) {
+  Recipe recipe =
+      with_loop(picture_setup(0x00, 0x1E), {0xA9, 0x00, 0x8D, 0x06, 0x20, 0xA5, 0x12, 0x8D, 0x06,
+                                            0x20, 0x8D, 0x07, 0x20, 0xE6, 0x12, 0x8D, 0x07, 0x20});
+  recipe.pattern_ram = true;
+  for (const bool vertical : {false, true}) {
+    recipe.vertical = vertical;
+    check_paths_agree(recipe);
+  }
+}
+
+TEST(random_bytes_as_a_program_agree) {
+  for (std::uint32_t seed = 0; seed < 60; ++seed) {
+    Recipe recipe{.code = random_bytes(0x1000, seed), .nmi = random_bytes(0x100, seed + 1000)};
+    recipe.pattern_ram = seed % 3 == 0;
+    recipe.vertical = seed % 2 == 0;
+    check_paths_agree(recipe, 4);
+  }
+}
+
+TEST(single_steps_agree) {
+  const auto cartridge =
+      cartridge_of(with_loop(picture_setup(0x80, 0x1E), {0x2C, 0x02, 0x20, 0x50, 0xFB}));
+  Console exact(cartridge, true), fast(cartridge, false);
+  int wrong = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    exact.step_instruction();
+    fast.step_instruction();
+    wrong += exact.cycle_count() != fast.cycle_count() || exact.cpu().pc != fast.cpu().pc ||
+             exact.cpu().a != fast.cpu().a || exact.cpu().p != fast.cpu().p;
+  }
+  CHECK_EQ(wrong, 0);
+}
+
+TEST(a_frame_of_a_jammed_processor_ends) {
+  Console fast(cartridge_of(Recipe{.code = {0x02}}));
+  for (int frame = 0; frame < 5; ++frame) fast.run_frame(0, true);
+  CHECK_EQ(fast.frame_count(), 5);
+  CHECK_EQ(fast.cpu().jammed, 1);
+}
+
+TEST(a_state_restores_every_byte_in_either_path) {
+  for (const bool exact : {false, true}) {
+    const auto cartridge =
+        cartridge_of(with_loop(picture_setup(0x80, 0x1E), {0x2C, 0x02, 0x20, 0x50, 0xFB}));
+    Console console(cartridge, exact);
+    console.run_frame(0, true);
+    console.run_frame(0, true);
+    console.poke(0x6005, 0x55);
+    const Bytes state = console.save();
+    CHECK_EQ(state.size(), console.state_size());
+    for (int frame = 0; frame < 3; ++frame) console.run_frame(0x80, true);
+    const Bytes later = console.save();
+    console.load(state);
+    CHECK(console.save() == state);
+    for (int frame = 0; frame < 3; ++frame) console.run_frame(0x80, true);
+    CHECK(console.save() == later);
+    Console other(cartridge, !exact);
+    other.load(state);
+    for (int frame = 0; frame < 3; ++frame) other.run_frame(0x80, true);
+    CHECK_EQ(other.cycle_count(), console.cycle_count());
+    CHECK(same_bytes(other.ram(), console.ram(), 2048));
+    CHECK(same_bytes(other.screen(), console.screen(), kScreenWidth * kScreenHeight));
+  }
+}
+
+TEST(a_bare_snapshot_restores_like_a_state) {
+  Recipe recipe = with_loop(picture_setup(0x80, 0x1E), {0xEE, 0x00, 0x60, 0x8D, 0x07, 0x20});
+  recipe.pattern_ram = true;
+  Console console(cartridge_of(recipe));
+  console.run_frame(0, true);
+  auto snapshot = std::make_unique<MachineState>();
+  console.snapshot(*snapshot);
+  const Bytes state = console.save();
+  for (int frame = 0; frame < 4; ++frame) console.run_frame(1, true);
+  const Bytes later = console.save();
+  console.restore(*snapshot);
+  CHECK(console.save() == state);
+  for (int frame = 0; frame < 4; ++frame) console.run_frame(1, true);
+  CHECK(console.save() == later);
+}
+
+TEST(cut_padded_altered_and_foreign_states_are_refused_and_change_nothing) {
+  Console console(cartridge_of(Recipe{.code = {0x4C, 0x00, 0x80}}));
+  Console foreign(cartridge_of(Recipe{.code = {0xEA, 0x4C, 0x00, 0x80}}));
+  console.run_frame(0, true);
+  const Bytes state = console.save();
+  const auto refused = [&](const Bytes& bad) {
+    CHECK_THROWS(console.load(bad), StateError);
+    CHECK(console.save() == state);
+  };
+  for (std::size_t size = 0; size < 64; ++size) refused({state.begin(), state.begin() + size});
+  refused({state.begin(), state.end() - 1});
+  Bytes padded = state;
+  padded.push_back(0);
+  refused(padded);
+  for (std::size_t at = 0; at < state.size(); at += at < 64 ? 1 : 211) {
+    Bytes altered = state;
+    altered[at] ^= 0x10;
+    refused(altered);
+  }
+  refused(foreign.save());
+  Bytes buffer(state.size() - 1);
+  CHECK_THROWS(console.save(buffer), StateError);
+}
+
+TEST(images_of_every_length_parse_or_are_refused) {
+  const Bytes image = image_of(Recipe{.code = {0x4C, 0x00, 0x80}});
+  for (std::size_t size = 0; size < image.size(); size += size < 600 ? 1 : 997) {
+    // A copy of its own, so that a sanitizer sees a read past its end.
+    const Bytes cut(image.begin(), image.begin() + static_cast<std::ptrdiff_t>(size));
+    CHECK_THROWS(Cartridge::parse(cut), CartridgeError);
+  }
+  for (int at = 0; at < 16; ++at) {
+    for (int value = 0; value < 256; ++value) {
+      Bytes changed = image;
+      changed[at] = static_cast<std::uint8_t>(value);
+      try {
+        Console console(Cartridge::parse(changed));
+        CHECK_EQ(console.cpu().pc >> 15, 1);
+      } catch (const CartridgeError& error) {
+        CHECK(std::strlen(error.what()) > 20);
+      }
+    }
+  }
+}
+
+TEST(only_ram_can_be_poked) {
+  Console console(cartridge_of(Recipe{.code = {0x4C, 0x00, 0x80}}));
+  console.poke(0x1FFF, 1);
+  console.poke(0x6000, 2);
+  CHECK_EQ(console.peek(0x07FF), 1);
+  CHECK_EQ(console.peek(0x6000), 2);
+  CHECK_THROWS(console.poke(0x2000, 0), std::out_of_range);
+  CHECK_THROWS(console.poke(0x8000, 0), std::out_of_range);
+}
+
+}  // namespace warpzone::nes
