@@ -75,17 +75,19 @@ Batch make_batch(const Pool& pool, Array<std::uint8_t> obs,
   return batch;
 }
 
-void step(Pool& pool, const Array<const std::int32_t>& actions, const Batch& batch) {
-  const std::int32_t* values =
-      data_of(actions, static_cast<std::size_t>(pool.size()), "actions");
-  for (int lane = 0; lane < pool.size(); ++lane) {
+void step(Pool& pool, const Array<const std::int64_t>& actions, const Batch& batch) {
+  const auto lanes = static_cast<std::size_t>(pool.size());
+  const std::int64_t* values = data_of(actions, lanes, "actions");
+  std::vector<std::int32_t> checked(lanes);
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
     if (values[lane] < 0 || values[lane] >= pool.action_count()) {
       refuse("action " + std::to_string(values[lane]) + " of lane " + std::to_string(lane) +
              " does not exist; actions go from 0 to " + std::to_string(pool.action_count() - 1));
     }
+    checked[lane] = static_cast<std::int32_t>(values[lane]);
   }
   const nb::gil_scoped_release release;
-  pool.step({values, actions.size()}, batch.out);
+  pool.step(checked, batch.out);
 }
 
 void reset(Pool& pool, const std::vector<std::optional<std::uint64_t>>& seeds,

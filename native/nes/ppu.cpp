@@ -224,7 +224,8 @@ void Ppu::write(int index, std::uint8_t value, std::uint64_t clock) {
       s_.second_write ^= 1;
       break;
     case 7:
-      go_live(1);
+      // Patterns of the next line's sprites may be latched already.
+      go_live((s_.v & 0x3FFF) < 0x2000 ? 2 : 1);
       write_vram(s_.v & 0x3FFF, value);
       move_address();
       break;

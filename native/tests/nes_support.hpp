@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <initializer_list>
+#include <iterator>
 #include <memory>
 #include <random>
 #include <vector>
@@ -33,14 +33,15 @@ inline Bytes random_bytes(std::size_t count, std::uint32_t seed) {
 }
 
 inline Bytes image_of(const Recipe& recipe) {
-  Bytes image{'N',
-              'E',
-              'S',
-              0x1A,
-              2,
-              static_cast<std::uint8_t>(recipe.pattern_ram ? 0 : 1),
-              static_cast<std::uint8_t>(recipe.vertical ? 1 : 0)};
-  image.resize(16);
+  Bytes image(16);
+  const std::uint8_t header[] = {'N',
+                                 'E',
+                                 'S',
+                                 0x1A,
+                                 2,
+                                 static_cast<std::uint8_t>(recipe.pattern_ram ? 0 : 1),
+                                 static_cast<std::uint8_t>(recipe.vertical ? 1 : 0)};
+  std::copy(std::begin(header), std::end(header), image.begin());
   Bytes program(0x8000, 0xEA);
   const auto put = [&](int address, const Bytes& code) {
     std::copy(code.begin(), code.end(), program.begin() + (address - 0x8000));

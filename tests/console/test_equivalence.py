@@ -18,7 +18,7 @@ from twins import Twins
 from warpzone import roms
 
 PROGRAM_FRAMES = 8
-PROGRAMS, PROGRAMS_A_TEST = 300, 50
+PROGRAMS, PROGRAMS_A_TEST = 600, 50
 SHORT_PLAY, LONG_PLAY = 120, 3000
 SHORT_LOST_LEVELS, LONG_LOST_LEVELS = 600, 6000
 
@@ -32,7 +32,8 @@ def assert_equal_play(twins: Twins, buttons: list[int], seed: int) -> None:
     for frame, pressed in enumerate(buttons):
         render = render if rng.random() < 0.8 else not render
         twins.run_frame(pressed, render=render)
-        assert twins.difference() is None, f"seed {seed}, frame {frame}"
+        difference = twins.difference(pictures=render)
+        assert difference is None, f"seed {seed}, frame {frame}"
 
 
 def play_level(rom: Path, level: levels.Level, frames: int) -> None:

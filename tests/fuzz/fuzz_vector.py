@@ -184,7 +184,9 @@ def _forged(state: bytes, rng: random.Random) -> bytes:
 def _altered(state: bytes, rng: random.Random) -> bytes:
     kind = rng.randrange(5)
     if kind == 0:
-        return state[: rng.choice((0, 1, _HEADER.size - 1, _HEADER.size, rng.randrange(len(state))))]
+        return state[
+            : rng.choice((0, 1, _HEADER.size - 1, _HEADER.size, rng.randrange(len(state))))
+        ]
     if kind == 1:
         return state + rng.randbytes(rng.choice((1, 8, 4096)))
     if kind == 2:

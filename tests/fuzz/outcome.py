@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-REFUSALS = (ValueError, TypeError, IndexError)  # the last for an address that cannot be poked
+# IndexError: an address that cannot be poked. FileNotFoundError: a text taken for a path.
+REFUSALS = (ValueError, TypeError, IndexError, FileNotFoundError)
 
 
 class FuzzFailureError(Exception):

@@ -97,12 +97,6 @@ def expand_levels(level: str | Sequence[str], game: str = SMB) -> list[str]:
     return result
 
 
-def check_render_mode(render_mode: str | None) -> None:
-    """Raises ConfigError for anything but None and 'rgb_array'."""
-    if render_mode not in (None, "rgb_array"):
-        raise ConfigError(f"render_mode is {render_mode!r}; it must be None or 'rgb_array'")
-
-
 def parameter_help() -> dict[str, str]:
     """Every parameter with its help text."""
     return dict(_native.EnvConfig.help())

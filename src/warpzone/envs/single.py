@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from warpzone import _native
 from warpzone.console import Console
+from warpzone.envs.checks import check_render_mode
 from warpzone.envs.random_stream import RandomStream
-from warpzone.envs.setup import WHOLE_GAME, check_render_mode, observation_space, prepare
+from warpzone.envs.setup import WHOLE_GAME, observation_space, prepare
 from warpzone.errors import ConfigError
 
 _FRAMES_PER_SECOND = 60
