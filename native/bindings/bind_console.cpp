@@ -117,7 +117,7 @@ void bind_console(nb::module_& module) {
       .def("peek", &Console::peek, "address"_a, "Reads without side effects.")
       .def("poke", &Console::poke, "address"_a, "value"_a, "Writes RAM or cartridge RAM.")
       .def("save",
-           [](const Console& self) {
+           [](Console& self) {
              const auto blob = self.save();
              return nb::bytes(reinterpret_cast<const char*>(blob.data()), blob.size());
            },

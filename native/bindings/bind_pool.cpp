@@ -68,8 +68,7 @@ Batch make_batch(const Pool& pool, Array<std::uint8_t> obs,
   batch.out.numbers = data_of(numbers, lanes * kInfoNumbers, "numbers");
   batch.out.flags = data_of(flags, lanes * kInfoFlags, "flags");
   batch.out.terms = data_of(terms, lanes * mario::kTermCount, "terms");
-  batch.out.enemies =
-      data_of(enemies, lanes * mario::ram::kEnemySlots * kEnemyNumbers, "enemies");
+  batch.out.enemies = data_of(enemies, lanes * mario::ram::kEnemySlots * kEnemyNumbers, "enemies");
   batch.keep = nb::make_tuple(obs, features, reward, terminated, truncated, final_obs,
                               final_features, numbers, flags, terms, enemies);
   return batch;
@@ -151,8 +150,8 @@ void bind_pool(nb::module_& module) {
           "__init__",
           [](Pool* self, const nb::bytes& image, const std::string& game, const EnvConfig& config,
              int lanes, int threads) {
-            const auto which = game == "lost-levels" ? mario::Game::kLostLevels
-                                                     : mario::Game::kSuperMarioBros;
+            const auto which =
+                game == "lost-levels" ? mario::Game::kLostLevels : mario::Game::kSuperMarioBros;
             new (self) Pool(nes::Cartridge::parse(span_of(image)), which, config, lanes, threads);
           },
           "image"_a, "game"_a, "config"_a, "lanes"_a, "threads"_a)

@@ -75,7 +75,8 @@ void Console::poke(std::uint16_t address, std::uint8_t value) {
 
 std::size_t Console::state_size() const { return sizeof(StateHeader) + sizeof(MachineState); }
 
-void Console::save(std::span<std::uint8_t> out) const {
+void Console::save(std::span<std::uint8_t> out) {
+  machine_.settle();
   if (out.size() != state_size()) throw StateError("the buffer for a save state has a wrong size");
   std::uint8_t* body = out.data() + sizeof(StateHeader);
   std::memcpy(body, &machine_.state, sizeof(MachineState));
@@ -84,7 +85,7 @@ void Console::save(std::span<std::uint8_t> out) const {
   std::memcpy(out.data(), &header, sizeof header);
 }
 
-std::vector<std::uint8_t> Console::save() const {
+std::vector<std::uint8_t> Console::save() {
   std::vector<std::uint8_t> out(state_size());
   save(out);
   return out;

@@ -73,8 +73,8 @@ class Console {
   /// Save states for the outside: versioned, checksummed, tied to the cartridge, always
   /// `state_size()` bytes.
   std::size_t state_size() const;
-  void save(std::span<std::uint8_t> out) const;
-  std::vector<std::uint8_t> save() const;
+  void save(std::span<std::uint8_t> out);
+  std::vector<std::uint8_t> save();
   /// Restores exactly or throws StateError and leaves the machine as it was.
   void load(std::span<const std::uint8_t> blob);
 

@@ -37,7 +37,7 @@ void Machine::power_on() {
 }
 
 void Machine::reset() {
-  ppu_.reset();
+  ppu_.reset(state.cycle * kDotsPerCycle);
   apu_.reset(state.cycle);
   state.interrupts = InterruptState{};
   state.cpu.jammed = 0;
@@ -48,6 +48,8 @@ void Machine::reset() {
   const std::uint8_t low = read(0xFFFC);
   state.cpu.pc = static_cast<std::uint16_t>(low | read(0xFFFD) << 8);
 }
+
+void Machine::settle() { ppu_.settle(state.cycle * kDotsPerCycle); }
 
 void Machine::copy_state_to(MachineState& out) const {
   std::memcpy(&out, &state, kStateCore);

@@ -33,6 +33,8 @@ class Machine {
   /// One instruction or interrupt entry, cycle by cycle (cpu.cpp).
   void step();
 
+  /// To be called before the state leaves for a machine that may take the other path.
+  void settle();
   void copy_state_to(MachineState& out) const;
   void copy_state_from(const MachineState& from);
 

@@ -44,10 +44,12 @@ void Ppu::power_on() {
   state_replaced();
 }
 
-void Ppu::reset() {
+void Ppu::reset(std::uint64_t clock) {
+  run_to(clock);
+  go_live(2);
   s_.control = s_.mask = s_.second_write = s_.fine_x = s_.read_buffer = 0;
   s_.t = 0;
-  forecast_valid_ = false;
+  sprites_changed();
   schedule_flag_event();
 }
 

@@ -26,7 +26,10 @@ class Ppu {
       std::uint8_t* screen, std::uint8_t* emphasis);
 
   void power_on();
-  void reset();
+  void reset(std::uint64_t clock);
+  /// Brings the state into a form from which the literal and the fast path can both go on, in the
+  /// middle of a picture as well.
+  void settle(std::uint64_t clock);
   /// Must follow every change of the state from outside (a restored snapshot).
   void state_replaced();
 
@@ -141,6 +144,7 @@ class Ppu {
   /// Called before a write that the closed form does not cover: fills the shift registers with
   /// what the literal path would hold, and goes dot by dot until `lines` more have been fetched.
   void go_live(int lines);
+  void draw_by_dots(int lines);
   void rebuild_pipeline();
 
   // ppu_draw.cpp

@@ -226,12 +226,21 @@ void Ppu::advance_span(int to) {
 }
 
 void Ppu::go_live(int lines) {
-  if (exact_ || !on_render_line()) return;
-  if (rendering() && s_.lines_live == 0) rebuild_pipeline();
+  if (!exact_) draw_by_dots(lines);
+}
+
+void Ppu::draw_by_dots(int lines) {
+  if (!on_render_line()) return;
+  if (!exact_ && rendering() && s_.lines_live == 0) rebuild_pipeline();
   // The count goes down at the end of each prefetch; one under way does not count.
   const bool prefetching = s_.dot > 321 && s_.dot <= kPrefetchEnd;
   s_.lines_live =
       std::max(s_.lines_live, static_cast<std::uint8_t>(prefetching ? lines + 1 : lines));
+}
+
+void Ppu::settle(std::uint64_t clock) {
+  run_to(clock);
+  draw_by_dots(2);
 }
 
 void Ppu::rebuild_pipeline() {

@@ -32,8 +32,7 @@ void write_info(const std::uint8_t* ram, const mario::Tracker& t, const InfoSlot
 void write_classic_info(const std::uint8_t* ram, const mario::Tracker& tracker, bool flag_get,
                         const InfoSlot& out) {
   write_info(ram, tracker, out);
-  out.numbers[out.stride * static_cast<std::ptrdiff_t>(InfoNumber::life)] =
-      ram[mario::ram::kLives];
+  out.numbers[out.stride * static_cast<std::ptrdiff_t>(InfoNumber::life)] = ram[mario::ram::kLives];
   out.flags[out.stride * static_cast<std::ptrdiff_t>(InfoFlag::flag_get)] = flag_get ? 1 : 0;
 }
 

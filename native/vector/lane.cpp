@@ -40,8 +40,8 @@ LaneContext::LaneContext(std::shared_ptr<const nes::Cartridge> cart, mario::Game
 Lane::Lane(LaneContext& context, int index)
     : context_(context),
       console_(context.cartridge, context.settings.config.exact),
-      task_(context.settings.tasks[static_cast<std::size_t>(index) %
-                                   context.settings.tasks.size()]),
+      task_(
+          context.settings.tasks[static_cast<std::size_t>(index) % context.settings.tasks.size()]),
       plane_size_(context.settings.plane_size()),
       planes_(context.settings.obs_size()) {
   seed(static_cast<std::uint64_t>(index));
@@ -211,7 +211,8 @@ bool Lane::terminated() const {
   const mario::Episode& episode = state_.tracker.episode;
   const bool last_castle = episode.level_cleared && episode.world == 7 && episode.stage == 3;
   if (context_.settings.classic && !task_.whole_game) return classic_done_;
-  return classic_done_ || episode.events.game_over || last_castle || (ends_life() && episode.events.death) ||
+  return classic_done_ || episode.events.game_over || last_castle ||
+         (ends_life() && episode.events.death) ||
          (ends_level() && (episode.events.clear || episode.events.level_changed));
 }
 
@@ -281,8 +282,9 @@ void Lane::write_obs(std::uint8_t* obs, std::uint8_t* features) const {
     const std::uint8_t* from = plane((state_.newest + 1 + i) % stack);
     if (context_.settings.obs == ObsKind::kRgb && stack > 1) {
       for (std::size_t pixel = 0; pixel < plane_size_ / 3; ++pixel) {
-        std::memcpy(obs + (pixel * static_cast<std::size_t>(stack) + static_cast<std::size_t>(i)) * 3,
-                    from + pixel * 3, 3);
+        std::memcpy(
+            obs + (pixel * static_cast<std::size_t>(stack) + static_cast<std::size_t>(i)) * 3,
+            from + pixel * 3, 3);
       }
     } else {
       std::memcpy(obs + static_cast<std::size_t>(i) * plane_size_, from, plane_size_);
@@ -293,7 +295,7 @@ void Lane::write_obs(std::uint8_t* obs, std::uint8_t* features) const {
   }
 }
 
-std::vector<std::uint8_t> Lane::save() const {
+std::vector<std::uint8_t> Lane::save() {
   const auto console = console_.save();
   return pack_lane_state(console, {reinterpret_cast<const std::uint8_t*>(&state_), sizeof state_},
                          planes_, context_.settings);

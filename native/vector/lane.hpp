@@ -63,7 +63,7 @@ class Lane {
   /// Progress is measured along it from the next reset or load on; null means by areas.
   void set_route(std::shared_ptr<const mario::Route> route);
 
-  std::vector<std::uint8_t> save() const;
+  std::vector<std::uint8_t> save();
   /// Takes a state saved by a lane of the same shape, or by a bare console (then the lane's
   /// episode begins there). Throws nes::StateError and changes nothing.
   void load(std::span<const std::uint8_t> blob, bool keep_random);

@@ -25,11 +25,10 @@ std::uint64_t checksum_of(Header header, std::span<const std::uint8_t> body) {
 }
 
 std::uint64_t shape_of(const LaneSettings& settings) {
-  const std::uint32_t numbers[] = {static_cast<std::uint32_t>(settings.obs),
-                                   static_cast<std::uint32_t>(settings.hud),
-                                   static_cast<std::uint32_t>(settings.height),
-                                   static_cast<std::uint32_t>(settings.width),
-                                   static_cast<std::uint32_t>(settings.stack)};
+  const std::uint32_t numbers[] = {
+      static_cast<std::uint32_t>(settings.obs), static_cast<std::uint32_t>(settings.hud),
+      static_cast<std::uint32_t>(settings.height), static_cast<std::uint32_t>(settings.width),
+      static_cast<std::uint32_t>(settings.stack)};
   return nes::hash_bytes({reinterpret_cast<const std::uint8_t*>(numbers), sizeof numbers});
 }
 
@@ -103,9 +102,11 @@ std::vector<std::uint8_t> pack_lane_state(std::span<const std::uint8_t> console,
                                           std::span<const std::uint8_t> planes,
                                           const LaneSettings& settings) {
   std::vector<std::uint8_t> blob(sizeof(Header));
-  for (const auto& part : {console, lane, planes}) blob.insert(blob.end(), part.begin(), part.end());
-  Header header{kMagic,      kVersion,      console.size(),
-                lane.size(), planes.size(), shape_of(settings), 0};
+  for (const auto& part : {console, lane, planes}) {
+    blob.insert(blob.end(), part.begin(), part.end());
+  }
+  Header header{kMagic, kVersion, console.size(), lane.size(), planes.size(), shape_of(settings),
+                0};
   header.checksum = checksum_of(header, std::span(blob).subspan(sizeof header));
   std::memcpy(blob.data(), &header, sizeof header);
   return blob;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ def test_a_named_set_gives_the_action_space(name: str) -> None:
 
 def test_the_sets_grow_and_have_no_combination_twice() -> None:
     sets = [resolve_actions(name) for name in ("right-only", "simple", "complex", "extended")]
-    for smaller, larger in zip(sets, sets[1:], strict=False):
+    for smaller, larger in pairwise(sets):
         assert larger[: len(smaller)] == smaller
     assert len(set(sets[-1])) == len(sets[-1])
     assert BUTTONS["START"] in sets[-1]

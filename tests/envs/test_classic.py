@@ -18,7 +18,10 @@ import warpzone
 from warpzone import roms
 from warpzone.envs.actions import ACTION_SETS, resolve_actions
 
-FIELDS = ("coins", "flag_get", "life", "score", "stage", "status", "time", "world", "x_pos", "y_pos")
+FIELDS = (
+    *("coins", "flag_get", "life", "score", "stage"),
+    *("status", "time", "world", "x_pos", "y_pos"),
+)
 SIMPLE = resolve_actions("simple")
 
 

@@ -13,7 +13,7 @@ import warpzone
 from warpzone import _native
 
 TERMS = _native.REWARD_TERMS
-NOTHING = {name: 0.0 for name in (*TERMS, "scale")} | {"scale": 1.0}
+NOTHING = dict.fromkeys(TERMS, 0.0)
 LANES, STEPS = 12, 150
 
 

@@ -1,4 +1,4 @@
-"""Threads: any number gives the same stream, none is left behind, and one lane's error is its own."""
+"""Threads: any number gives the same stream, none is left behind, one lane's error is its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How tile grids go into Stable-Baselines3: its own image network wants pictures of 36 pixels up."""
+"""How tile grids go into Stable-Baselines3: its image network wants pictures of 36 pixels up."""
 
 from __future__ import annotations
 

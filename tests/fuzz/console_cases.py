@@ -47,7 +47,7 @@ def run_case(rng: random.Random) -> None:
         lambda: warpzone.Console(games()[0], exact=value()),  # type: ignore[arg-type]
         lambda: nes.run_frame(value(), render=value()),
         lambda: nes.run_frame(0, buttons2=value()),
-        lambda: nes.run_frames(rng.choice((-5, 0, 2, value())), buttons=value()),
+        lambda: nes.run_frames(rng.choice((-5, 0, 2, None, 0.5, "x")), buttons=value()),
         lambda: nes.peek(value()),
         lambda: nes.poke(value(), value()),
         lambda: nes.load(value()),

@@ -20,11 +20,11 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "console"))
 
-from outcome import FuzzFailureError, refused  # noqa: E402  (needs the line above)
-from states import hash_bytes  # noqa: E402
+from outcome import FuzzFailureError, refused
+from states import hash_bytes
 
-import warpzone  # noqa: E402
-from warpzone.errors import LaneError  # noqa: E402
+import warpzone
+from warpzone.errors import LaneError
 
 LANES = 3
 _HEADER = struct.Struct("<IIQQQQQ")  # As in native/vector/lane_state.cpp.

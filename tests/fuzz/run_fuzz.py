@@ -25,16 +25,18 @@ _HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(_HERE.parent / "console"))
 
 import console_cases  # noqa: E402  (its imports need the line above)
+import fuzz_vector  # noqa: E402
 import rom_cases  # noqa: E402
 import state_cases  # noqa: E402
 from outcome import FuzzFailureError  # noqa: E402
 
-# What is fuzzed, and how often in ten cases. The action arrays of vector environments join here:
-# a module with `run_case(rng)` that raises FuzzFailureError when something is wrong.
-TARGETS: dict[str, tuple[Callable[[random.Random], None], int]] = {
+# What is fuzzed, and how often in fifteen cases. A target is a function that raises
+# FuzzFailureError when something is wrong.
+TARGETS: dict[str, tuple[Callable[[random.Random], object], int]] = {
     "roms": (rom_cases.run_case, 4),
     "states": (state_cases.run_case, 5),
     "console": (console_cases.run_case, 1),
+    "vector": (fuzz_vector.run_case, 5),
 }
 
 CASE_SECONDS = 30.0  # far above what any case takes, even under sanitizers

@@ -59,7 +59,7 @@ class ObsBuffer:
 
 
 class InfoArrays:
-    """All numbers about a batch besides observations and rewards, as the native side writes them."""
+    """All that is told besides observations and rewards, as the native side writes it."""
 
     def __init__(self, lanes: int) -> None:
         """Makes room for so many lanes."""

@@ -58,7 +58,7 @@ def checked_lanes(lanes: Lanes, count: int) -> list[int]:
         return list(range(count))
     if isinstance(lanes, int | np.integer):
         return [checked_lane(lanes, count)]
-    if not isinstance(lanes, Sequence | np.ndarray) or isinstance(lanes, str):
+    if isinstance(lanes, str | bytes) or not isinstance(lanes, Sequence | np.ndarray):
         raise ConfigError(f"lanes are {lanes!r}; give a number or a list of them")
     return [checked_lane(lane, count) for lane in lanes]
 
@@ -113,6 +113,10 @@ def checked_seeds(seed: Seeds, count: int) -> list[int | None]:
 def checked_route(way: Any) -> list[list[int]]:
     """Way points (area, x, y); none for None."""
     try:
-        return [[operator.index(number) for number in point] for point in way or ()]
+        points = [[operator.index(number) for number in point] for point in way or ()]
     except (TypeError, ValueError) as error:
         raise ConfigError("a route is a list of way points (area, x, y)") from error
+    for point in points:
+        if any(abs(number) >= 2**31 for number in point):
+            raise ConfigError(f"way point {tuple(point)} is in no level")
+    return points

@@ -45,7 +45,6 @@ _AUTORESET_MODES = {
 }
 
 
-
 class MarioVectorEnv(VectorEnv[Obs, Any, Any]):
     """Many games of Super Mario Bros., stepped together.
 
