@@ -68,10 +68,10 @@ void set_parameter(EnvConfig& config, const std::string& name, nb::handle value)
     config.start_state.assign(blob.c_str(), blob.size());
     return;
   }
-#define WARPZONE_SET(type, field, preset, help)                                          \
-  if (name == #field) {                                                                  \
-    config.field = cast_named<type>(#field, value, Parameter<type>::kExpected);          \
-    return;                                                                              \
+#define WARPZONE_SET(type, field, preset, help)                                 \
+  if (name == #field) {                                                         \
+    config.field = cast_named<type>(#field, value, Parameter<type>::kExpected); \
+    return;                                                                     \
   }
   WARPZONE_ENV_PARAMETERS(WARPZONE_SET)
 #undef WARPZONE_SET
@@ -116,10 +116,10 @@ nb::object anneal_value(const mario::Anneal& anneal) {
 }
 
 #define WARPZONE_ANNEALED_WEIGHTS(X) X(scale) X(distance) X(death)
-#define WARPZONE_PLAIN_WEIGHTS(X)                                                 \
-  X(score, double) X(coin, double) X(clear, double) X(milestone, double)          \
-  X(milestone_pixels, std::int32_t) X(time, double) X(early_steps, std::int32_t)  \
-  X(early_factor, double)
+#define WARPZONE_PLAIN_WEIGHTS(X)                                                         \
+  X(score, double)                                                                        \
+  X(coin, double) X(clear, double) X(milestone, double) X(milestone_pixels, std::int32_t) \
+      X(time, double) X(early_steps, std::int32_t) X(early_factor, double)
 
 void check_weight(const char* name, double value) {
   if (!(value > -1e12 && value < 1e12)) {
@@ -129,30 +129,31 @@ void check_weight(const char* name, double value) {
 }
 
 void set_weight(mario::RewardWeights& weights, const std::string& name, nb::handle value) {
-#define WARPZONE_SET(field)                                    \
-  if (name == #field) {                                        \
-    const mario::Anneal anneal = anneal_from(#field, value);   \
-    check_weight(#field, anneal.start);                        \
-    check_weight(#field, anneal.end);                          \
-    weights.field = anneal;                                    \
-    return;                                                    \
+#define WARPZONE_SET(field)                                  \
+  if (name == #field) {                                      \
+    const mario::Anneal anneal = anneal_from(#field, value); \
+    check_weight(#field, anneal.start);                      \
+    check_weight(#field, anneal.end);                        \
+    weights.field = anneal;                                  \
+    return;                                                  \
   }
   WARPZONE_ANNEALED_WEIGHTS(WARPZONE_SET)
 #undef WARPZONE_SET
-#define WARPZONE_SET(field, type)                                              \
-  if (name == #field) {                                                        \
-    const type number = cast_named<type>(#field, value, "a number");           \
-    check_weight(#field, static_cast<double>(number));                         \
-    weights.field = number;                                                    \
-    return;                                                                    \
+#define WARPZONE_SET(field, type)                                    \
+  if (name == #field) {                                              \
+    const type number = cast_named<type>(#field, value, "a number"); \
+    check_weight(#field, static_cast<double>(number));               \
+    weights.field = number;                                          \
+    return;                                                          \
   }
   WARPZONE_PLAIN_WEIGHTS(WARPZONE_SET)
 #undef WARPZONE_SET
   std::string known;
 #define WARPZONE_LIST(field, ...) known += known.empty() ? #field : ", " #field;
-  WARPZONE_ANNEALED_WEIGHTS(WARPZONE_LIST) WARPZONE_PLAIN_WEIGHTS(WARPZONE_LIST)
+  WARPZONE_ANNEALED_WEIGHTS(WARPZONE_LIST)
+  WARPZONE_PLAIN_WEIGHTS(WARPZONE_LIST)
 #undef WARPZONE_LIST
-  throw std::invalid_argument("'" + name + "' is no reward weight; there are: " + known);
+      throw std::invalid_argument("'" + name + "' is no reward weight; there are: " + known);
 }
 
 nb::dict weights_dict(const mario::RewardWeights& weights) {

@@ -92,38 +92,42 @@ void bind_console(nb::module_& module) {
           [](Console& self, int count, std::uint8_t buttons, bool render) {
             for (int i = 0; i < count; ++i) self.run_frame(buttons, render);
           },
-          "count"_a, "buttons"_a = 0, "render"_a = false,
-          nb::call_guard<nb::gil_scoped_release>(), "Runs several frames with the same buttons.")
+          "count"_a, "buttons"_a = 0, "render"_a = false, nb::call_guard<nb::gil_scoped_release>(),
+          "Runs several frames with the same buttons.")
       .def("step_instruction", &Console::step_instruction,
            "Executes one instruction or interrupt entry.")
       .def_prop_ro(
-          "ram",
-          [](Console& self) { return ByteVector(self.ram(), {2048}, nb::find(self)); },
+          "ram", [](Console& self) { return ByteVector(self.ram(), {2048}, nb::find(self)); },
           nb::rv_policy::automatic, "The 2 KiB of RAM; a live view, writing it is a poke.")
-      .def_prop_ro("screen", &rgb_screen, nb::rv_policy::automatic, "The last drawn picture, 240 x 256 x 3.")
+      .def_prop_ro("screen", &rgb_screen, nb::rv_policy::automatic,
+                   "The last drawn picture, 240 x 256 x 3.")
       .def_prop_ro(
           "colours",
           [](const Console& self) {
             return copy_of(self.screen(), nes::kScreenWidth * nes::kScreenHeight);
           },
           nb::rv_policy::automatic, "The last drawn picture as colour numbers (0-63), row by row.")
-      .def("nametable",
-           [](const Console& self) { return copy_of(self.state().ppu.vram, 2048); },
-           "A copy of the 2 KiB of picture memory that hold the nametables.")
-      .def("oam", [](const Console& self) { return copy_of(self.state().ppu.oam, 256); },
-           "A copy of the sprite memory.")
-      .def("palette_ram", [](const Console& self) { return copy_of(self.state().ppu.palette, 32); },
-           "A copy of the palette memory.")
+      .def(
+          "nametable", [](const Console& self) { return copy_of(self.state().ppu.vram, 2048); },
+          "A copy of the 2 KiB of picture memory that hold the nametables.")
+      .def(
+          "oam", [](const Console& self) { return copy_of(self.state().ppu.oam, 256); },
+          "A copy of the sprite memory.")
+      .def(
+          "palette_ram", [](const Console& self) { return copy_of(self.state().ppu.palette, 32); },
+          "A copy of the palette memory.")
       .def("peek", &Console::peek, "address"_a, "Reads without side effects.")
       .def("poke", &Console::poke, "address"_a, "value"_a, "Writes RAM or cartridge RAM.")
-      .def("save",
-           [](Console& self) {
-             const auto blob = self.save();
-             return nb::bytes(reinterpret_cast<const char*>(blob.data()), blob.size());
-           },
-           "The whole machine as bytes.")
-      .def("load", [](Console& self, const nb::bytes& state) { self.load(span_of(state)); },
-           "state"_a, "Restores exactly, or raises StateError and changes nothing.")
+      .def(
+          "save",
+          [](Console& self) {
+            const auto blob = self.save();
+            return nb::bytes(reinterpret_cast<const char*>(blob.data()), blob.size());
+          },
+          "The whole machine as bytes.")
+      .def(
+          "load", [](Console& self, const nb::bytes& state) { self.load(span_of(state)); },
+          "state"_a, "Restores exactly, or raises StateError and changes nothing.")
       .def_prop_ro("frame_count", &Console::frame_count)
       .def_prop_ro("cycle_count", &Console::cycle_count)
       .def_prop_ro("exact", &Console::exact)

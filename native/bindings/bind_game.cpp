@@ -86,8 +86,8 @@ OwnedArray<std::uint8_t> grey_of(const PictureWriter& writer, const Console& con
 }  // namespace
 
 void bind_game(nb::module_& module) {
-  module.def("start", &start, "console"_a, "game"_a, "level"_a, "power"_a = 0,
-             "halfway"_a = false, nb::call_guard<nb::gil_scoped_release>(),
+  module.def("start", &start, "console"_a, "game"_a, "level"_a, "power"_a = 0, "halfway"_a = false,
+             nb::call_guard<nb::gil_scoped_release>(),
              "Switches the console on and begins a level ('1-1') or the whole game ('game').");
   module.def(
       "check",
@@ -109,10 +109,12 @@ void bind_game(nb::module_& module) {
       },
       "blob"_a, "The machine's part of a save state, whether a lane or a console made it.");
   module.def("level_names", &level_names, "game"_a, "All levels of a game, in order.");
-  module.def("classic_done", [](const Console& c) { return mario::classic_done(c.ram()); },
-             "console"_a, "Whether gym-super-mario-bros would end a single-level episode here.");
-  module.def("classic_flag_get", [](const Console& c) { return mario::classic_flag_get(c.ram()); },
-             "console"_a, "What gym-super-mario-bros tells as flag_get.");
+  module.def(
+      "classic_done", [](const Console& c) { return mario::classic_done(c.ram()); }, "console"_a,
+      "Whether gym-super-mario-bros would end a single-level episode here.");
+  module.def(
+      "classic_flag_get", [](const Console& c) { return mario::classic_flag_get(c.ram()); },
+      "console"_a, "What gym-super-mario-bros tells as flag_get.");
   module.def("classic_skip_scripted", &mario::classic_skip_scripted, "console"_a,
              "Runs on to the next moment in which Mario obeys, as gym-super-mario-bros does.");
   module.def(
@@ -149,22 +151,24 @@ void bind_game(nb::module_& module) {
   module.attr("INFO_NUMBERS") = numbers;
   module.attr("INFO_FLAGS") = flags;
 
-  nb::class_<mario::Tracker>(module, "Tracker",
-                             "Follows one game: progress, events, reward terms.")
+  nb::class_<mario::Tracker>(module, "Tracker", "Follows one game: progress, events, reward terms.")
       .def(nb::init<>())
-      .def("reset",
-           [](mario::Tracker& self, const Console& console) { self.reset(console.ram(), nullptr); },
-           "console"_a, "An episode begins here.")
-      .def("frame",
-           [](mario::Tracker& self, const Console& console) { self.frame(console.ram(), nullptr); },
-           "console"_a, "One emulated frame has passed.")
-      .def("finish_step",
-           [](mario::Tracker& self, const Console& console, const mario::RewardWeights& weights,
-              std::int64_t run_step) {
-             const mario::RewardTerms terms = self.finish_step(console.ram(), weights, run_step);
-             return std::vector<double>(terms.values.begin(), terms.values.end());
-           },
-           "console"_a, "weights"_a, "run_step"_a, "Pays the terms of an agent step.")
+      .def(
+          "reset",
+          [](mario::Tracker& self, const Console& console) { self.reset(console.ram(), nullptr); },
+          "console"_a, "An episode begins here.")
+      .def(
+          "frame",
+          [](mario::Tracker& self, const Console& console) { self.frame(console.ram(), nullptr); },
+          "console"_a, "One emulated frame has passed.")
+      .def(
+          "finish_step",
+          [](mario::Tracker& self, const Console& console, const mario::RewardWeights& weights,
+             std::int64_t run_step) {
+            const mario::RewardTerms terms = self.finish_step(console.ram(), weights, run_step);
+            return std::vector<double>(terms.values.begin(), terms.values.end());
+          },
+          "console"_a, "weights"_a, "run_step"_a, "Pays the terms of an agent step.")
       .def("finish_classic_step", &mario::Tracker::finish_classic_step)
       .def(
           "info",
@@ -175,9 +179,8 @@ void bind_game(nb::module_& module) {
       .def(
           "classic_info",
           [](const mario::Tracker& self, const Ram& ram, bool flag_get) {
-            return info_of([&](const InfoSlot& out) {
-              write_classic_info(ram.data(), self, flag_get, out);
-            });
+            return info_of(
+                [&](const InfoSlot& out) { write_classic_info(ram.data(), self, flag_get, out); });
           },
           "ram"_a, "flag_get"_a, "The same as gym-super-mario-bros tells it, of a copy of the RAM.")
       .def_prop_ro("cleared_last_castle", [](const mario::Tracker& self) {
@@ -197,9 +200,9 @@ void bind_game(nb::module_& module) {
       .def("grey", &grey_of, "console"_a, "Brightness of the whole screen, 240 x 256.")
       .def(
           "shrink",
-          [](const PictureWriter& self, nb::ndarray<const std::uint8_t, nb::shape<240, 256>,
-                                                    nb::c_contig, nb::device::cpu>
-                                            grey) {
+          [](const PictureWriter& self,
+             nb::ndarray<const std::uint8_t, nb::shape<240, 256>, nb::c_contig, nb::device::cpu>
+                 grey) {
             std::vector<std::uint8_t> out(self.size());
             self.shrink_grey(grey.data(), out.data());
             return array_of(out.data(), {self.height(), self.width()});

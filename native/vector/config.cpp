@@ -26,8 +26,7 @@ Value choose(const std::string& name, const std::string& text,
   refuse(name, "'" + text + "'", "one of " + allowed);
 }
 
-void check_range(const std::string& name, std::int64_t value, std::int64_t low,
-                 std::int64_t high) {
+void check_range(const std::string& name, std::int64_t value, std::int64_t low, std::int64_t high) {
   if (value < low || value > high) {
     refuse(name, std::to_string(value),
            "from " + std::to_string(low) + " to " + std::to_string(high));
@@ -76,8 +75,7 @@ LaneSettings check_config(const EnvConfig& config, mario::Game game) {
                                          {{"next-step", Autoreset::kNextStep},
                                           {"same-step", Autoreset::kSameStep},
                                           {"disabled", Autoreset::kDisabled}});
-  settings.classic =
-      choose<bool>("reward", config.reward, {{"shaped", false}, {"classic", true}});
+  settings.classic = choose<bool>("reward", config.reward, {{"shaped", false}, {"classic", true}});
   check_range("stack", config.stack, 0, 16);
   settings.stack = config.stack != 0                  ? config.stack
                    : settings.obs == ObsKind::kPixels ? 4

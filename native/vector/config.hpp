@@ -19,39 +19,40 @@ using Blob = std::string;
 using Choice = std::optional<bool>;
 
 /// X(type, name, default, help)
-#define WARPZONE_ENV_PARAMETERS(X)                                                                 \
-  X(Names, levels, (Names{"1-1"}),                                                                 \
-    "Levels to play, such as '1-1'; 'game' is the whole game from the title screen.")              \
-  X(std::string, level_order, "cycle",                                                             \
-    "'cycle': lane i always plays levels[i mod n]; 'random': a new one at every reset.")           \
-  X(std::string, obs, "pixels",                                                                    \
-    "'pixels': grey pictures, stacked (stack, height, width); 'rgb': colour pictures (height, "    \
-    "width, 3 * stack); 'tiles': the tile grid read from RAM, with features.")                     \
-  X(Size, size, (Size{0, 0}),                                                                      \
-    "(height, width) of pictures; (0, 0) means (84, 84) for pixels and full size for rgb.")        \
-  X(int, stack, 0, "Pictures or grids in one observation; 0 means 4 for pixels, 1 for rgb, 2 for " \
-                   "tiles.")                                                                       \
-  X(int, frame_skip, 4, "Emulated frames for each step; the action is held.")                      \
-  X(bool, max_pool, false, "Pixels: take the brighter of a step's last two frames for each.")      \
-  X(std::string, hud, "keep", "The status bar: 'keep', 'mask' (black) or 'crop'.")                 \
-  X(Buttons, actions, (Buttons{0x00, 0x80, 0x81, 0x82, 0x83, 0x01, 0x40}),                         \
-    "Buttons of each action as bits A, B, Select, Start, Up, Down, Left, Right from bit 0.")       \
-  X(double, sticky_prob, 0.0,                                                                      \
-    "Chance, at each emulated frame, that the buttons of the frame before stay pressed.")          \
-  X(int, noop_max, 0, "Up to so many frames without buttons follow a reset, drawn at random.")     \
-  X(std::string, reward, "shaped",                                                                 \
-    "'shaped': terms with weights; 'classic': as gym-super-mario-bros 7.4.")                       \
-  X(std::string, autoreset, "next-step",                                                           \
-    "What follows an episode's end: 'next-step', 'same-step' or 'disabled'.")                      \
-  X(int, power, 0, "Mario at the start: 0 small, 1 big, 2 with fire.")                             \
-  X(bool, halfway, false, "Start at the level's halfway page, where it has one.")                  \
-  X(Blob, start_state, "", "Start from this save state instead of a level's start.")              \
-  X(int, max_steps, 0, "Truncate an episode after so many steps; 0 means never.")                  \
-  X(int, stagnation_limit, 0, "Truncate after so many steps without progress; 0 means never.")     \
-  X(Choice, one_life, std::nullopt,                                                                \
-    "End the episode with the first life lost; by default so except for 'game'.")                  \
-  X(Choice, one_level, std::nullopt,                                                               \
-    "End the episode with the level cleared or left; by default so except for 'game'.")            \
+#define WARPZONE_ENV_PARAMETERS(X)                                                              \
+  X(Names, levels, (Names{"1-1"}),                                                              \
+    "Levels to play, such as '1-1'; 'game' is the whole game from the title screen.")           \
+  X(std::string, level_order, "cycle",                                                          \
+    "'cycle': lane i always plays levels[i mod n]; 'random': a new one at every reset.")        \
+  X(std::string, obs, "pixels",                                                                 \
+    "'pixels': grey pictures, stacked (stack, height, width); 'rgb': colour pictures (height, " \
+    "width, 3 * stack); 'tiles': the tile grid read from RAM, with features.")                  \
+  X(Size, size, (Size{0, 0}),                                                                   \
+    "(height, width) of pictures; (0, 0) means (84, 84) for pixels and full size for rgb.")     \
+  X(int, stack, 0,                                                                              \
+    "Pictures or grids in one observation; 0 means 4 for pixels, 1 for rgb, 2 for "             \
+    "tiles.")                                                                                   \
+  X(int, frame_skip, 4, "Emulated frames for each step; the action is held.")                   \
+  X(bool, max_pool, false, "Pixels: take the brighter of a step's last two frames for each.")   \
+  X(std::string, hud, "keep", "The status bar: 'keep', 'mask' (black) or 'crop'.")              \
+  X(Buttons, actions, (Buttons{0x00, 0x80, 0x81, 0x82, 0x83, 0x01, 0x40}),                      \
+    "Buttons of each action as bits A, B, Select, Start, Up, Down, Left, Right from bit 0.")    \
+  X(double, sticky_prob, 0.0,                                                                   \
+    "Chance, at each emulated frame, that the buttons of the frame before stay pressed.")       \
+  X(int, noop_max, 0, "Up to so many frames without buttons follow a reset, drawn at random.")  \
+  X(std::string, reward, "shaped",                                                              \
+    "'shaped': terms with weights; 'classic': as gym-super-mario-bros 7.4.")                    \
+  X(std::string, autoreset, "next-step",                                                        \
+    "What follows an episode's end: 'next-step', 'same-step' or 'disabled'.")                   \
+  X(int, power, 0, "Mario at the start: 0 small, 1 big, 2 with fire.")                          \
+  X(bool, halfway, false, "Start at the level's halfway page, where it has one.")               \
+  X(Blob, start_state, "", "Start from this save state instead of a level's start.")            \
+  X(int, max_steps, 0, "Truncate an episode after so many steps; 0 means never.")               \
+  X(int, stagnation_limit, 0, "Truncate after so many steps without progress; 0 means never.")  \
+  X(Choice, one_life, std::nullopt,                                                             \
+    "End the episode with the first life lost; by default so except for 'game'.")               \
+  X(Choice, one_level, std::nullopt,                                                            \
+    "End the episode with the level cleared or left; by default so except for 'game'.")         \
   X(bool, exact, false, "Emulate on the literal path: slow, bit by bit the same.")
 
 struct EnvConfig {

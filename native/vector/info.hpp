@@ -9,46 +9,46 @@
 namespace warpzone {
 
 /// X(name, expression over `s` (Signals), `t` (Tracker), `ram`, help)
-#define WARPZONE_INFO_NUMBERS(X)                                                                \
-  X(x_pos, s.x, "Mario's x in the level")                                                       \
-  X(y_pos, height_of(ram), "Mario's height above the bottom of the screen")                     \
-  X(x_speed, s.x_speed, "sixteenths of a pixel a frame")                                        \
-  X(y_speed, s.y_speed, "pixels a frame, downwards")                                            \
-  X(screen_left, s.screen_left, "x of the left edge of the screen")                             \
-  X(progress, t.progress.total, "pixels of the way covered; never falls")                       \
-  X(area, s.area, "identifies the area being played")                                           \
-  X(area_type, s.area_type, "0 water, 1 ground, 2 underground, 3 castle")                       \
-  X(world, s.world, "1-8")                                                                      \
-  X(stage, s.stage, "1-4")                                                                      \
-  X(life, s.lives, "lives left besides this one")                                               \
-  X(time, s.clock, "the game's clock")                                                          \
-  X(score, s.score, "points")                                                                   \
-  X(coins, s.coins, "coins")                                                                    \
-  X(status, s.power, "0 small, 1 big, 2 with fire")                                             \
-  X(player_state, s.player_task, "what runs Mario: 8 is the player, 11 dying, 4 flagpole")      \
-  X(float_state, s.float_state, "0 ground, 1 jumping, 2 falling, 3 climbing")                   \
-  X(injury_timer, s.injury_timer, "frames of grace after a hit")                                \
-  X(star_timer, s.star_timer, "time left of the star")                                          \
-  X(loop_command, s.loop_command, "not 0 where a maze checks the way")                          \
-  X(loop_correct, s.loop_correct, "right turns in this group of a maze")                        \
-  X(loop_passes, s.loop_passes, "turns in this group of a maze")                                \
-  X(death_cause, static_cast<std::int32_t>(t.episode.events.cause),                             \
-    "0 none, 1 enemy, 2 pit, 3 time")                                                           \
-  X(clears, t.episode.clears, "levels cleared in this episode")                                 \
-  X(deaths, t.episode.deaths, "lives lost in this episode")                                     \
-  X(stagnation, t.episode.stagnation(), "frames without progress")                              \
-  X(frames, t.episode.frames, "emulated frames of this episode")                                \
+#define WARPZONE_INFO_NUMBERS(X)                                                           \
+  X(x_pos, s.x, "Mario's x in the level")                                                  \
+  X(y_pos, height_of(ram), "Mario's height above the bottom of the screen")                \
+  X(x_speed, s.x_speed, "sixteenths of a pixel a frame")                                   \
+  X(y_speed, s.y_speed, "pixels a frame, downwards")                                       \
+  X(screen_left, s.screen_left, "x of the left edge of the screen")                        \
+  X(progress, t.progress.total, "pixels of the way covered; never falls")                  \
+  X(area, s.area, "identifies the area being played")                                      \
+  X(area_type, s.area_type, "0 water, 1 ground, 2 underground, 3 castle")                  \
+  X(world, s.world, "1-8")                                                                 \
+  X(stage, s.stage, "1-4")                                                                 \
+  X(life, s.lives, "lives left besides this one")                                          \
+  X(time, s.clock, "the game's clock")                                                     \
+  X(score, s.score, "points")                                                              \
+  X(coins, s.coins, "coins")                                                               \
+  X(status, s.power, "0 small, 1 big, 2 with fire")                                        \
+  X(player_state, s.player_task, "what runs Mario: 8 is the player, 11 dying, 4 flagpole") \
+  X(float_state, s.float_state, "0 ground, 1 jumping, 2 falling, 3 climbing")              \
+  X(injury_timer, s.injury_timer, "frames of grace after a hit")                           \
+  X(star_timer, s.star_timer, "time left of the star")                                     \
+  X(loop_command, s.loop_command, "not 0 where a maze checks the way")                     \
+  X(loop_correct, s.loop_correct, "right turns in this group of a maze")                   \
+  X(loop_passes, s.loop_passes, "turns in this group of a maze")                           \
+  X(death_cause, static_cast<std::int32_t>(t.episode.events.cause),                        \
+    "0 none, 1 enemy, 2 pit, 3 time")                                                      \
+  X(clears, t.episode.clears, "levels cleared in this episode")                            \
+  X(deaths, t.episode.deaths, "lives lost in this episode")                                \
+  X(stagnation, t.episode.stagnation(), "frames without progress")                         \
+  X(frames, t.episode.frames, "emulated frames of this episode")                           \
   X(steps, static_cast<std::int32_t>(t.steps), "agent steps of this episode")
 
-#define WARPZONE_INFO_FLAGS(X)                                                 \
-  X(flag_get, t.episode.events.clear, "the level was cleared")                 \
-  X(death, t.episode.events.death, "a life was lost")                          \
-  X(warp, t.episode.events.warp, "a warp pipe led to another world")           \
-  X(game_over, t.episode.events.game_over, "no lives are left")                \
-  X(level_changed, t.episode.events.level_changed, "another level is played")  \
-  X(in_control, s.in_control, "the controller decides what Mario does")        \
-  X(on_ground, s.on_ground, "Mario stands")                                    \
-  X(swimming, s.swimming, "Mario swims")                                       \
+#define WARPZONE_INFO_FLAGS(X)                                                \
+  X(flag_get, t.episode.events.clear, "the level was cleared")                \
+  X(death, t.episode.events.death, "a life was lost")                         \
+  X(warp, t.episode.events.warp, "a warp pipe led to another world")          \
+  X(game_over, t.episode.events.game_over, "no lives are left")               \
+  X(level_changed, t.episode.events.level_changed, "another level is played") \
+  X(in_control, s.in_control, "the controller decides what Mario does")       \
+  X(on_ground, s.on_ground, "Mario stands")                                   \
+  X(swimming, s.swimming, "Mario swims")                                      \
   X(crouching, s.crouching, "Mario crouches")
 
 #define WARPZONE_COUNT(name, expression, help) +1

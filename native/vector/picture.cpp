@@ -19,7 +19,9 @@ constexpr int kHudRows = 32;
 constexpr int kColumns = nes::kScreenWidth;
 constexpr int kTaps = 4;  ///< Source pixels that a target pixel meets on each axis, quick way.
 
-int rows_shown(Hud hud) { return hud == Hud::kCrop ? nes::kScreenHeight - kHudRows : nes::kScreenHeight; }
+int rows_shown(Hud hud) {
+  return hud == Hud::kCrop ? nes::kScreenHeight - kHudRows : nes::kScreenHeight;
+}
 
 }  // namespace
 

@@ -64,6 +64,7 @@ def test_ppo_trains_on_the_single_environment_as_it_is(obs: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 @kinds
 @pytest.mark.parametrize("kind", ["vector", "single"])
 def test_ppo_trains_for_twenty_thousand_steps(obs: str, kind: str) -> None:

@@ -51,7 +51,12 @@ def test_idle_starts_make_episodes_differ(rom_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("successes", "trials", "low", "high"),
-    [(0, 10, 0.0, 0.2775), (5, 10, 0.2366, 0.7634), (10, 10, 0.7225, 1.0), (90, 100, 0.8256, 0.9448)],
+    [
+        (0, 10, 0.0, 0.2775),
+        (5, 10, 0.2366, 0.7634),
+        (10, 10, 0.7225, 1.0),
+        (90, 100, 0.8256, 0.9448),
+    ],
 )
 def test_wilson_agrees_with_published_values(
     successes: int, trials: int, low: float, high: float

@@ -106,8 +106,17 @@ def test_each_algorithm_names_what_it_sees(algorithm: str) -> None:
     assert success_after(algorithm, "none", delay=0, updates=60) > 0.95
 
 
-@pytest.mark.parametrize("algorithm", ["ppo", "vtrace"])
-@pytest.mark.parametrize("memory", ["gru", "lstm", "transformer"])
+@pytest.mark.parametrize(
+    ("algorithm", "memory"),
+    [
+        ("ppo", "gru"),
+        ("ppo", "lstm"),
+        ("vtrace", "gru"),
+        ("vtrace", "lstm"),
+        ("vtrace", "transformer"),
+        pytest.param("ppo", "transformer", marks=pytest.mark.slow),
+    ],
+)
 def test_each_memory_recalls_what_it_saw(algorithm: str, memory: str) -> None:
     assert success_after(algorithm, memory, delay=1, updates=120) > 0.9
 

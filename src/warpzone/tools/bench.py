@@ -68,8 +68,7 @@ class RawFrames:
         for _ in range(0, units, _SKIP):
             held = self._buttons[self._next]
             self._next = (self._next + 1) % len(self._buttons)
-            for _ in range(_SKIP):
-                console.run_frame(held, render=render)
+            console.run_frames(_SKIP, held, render)
             dying = console.peek(_PLAYER_TASK) in (_LIFE_LOST, _DYING)
             if dying or console.peek(_Y_PAGE) > 1:
                 console.load(self._start)
