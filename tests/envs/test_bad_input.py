@@ -258,6 +258,16 @@ def test_wrong_reset_masks_are_refused(env: warpzone.MarioVectorEnv, mask: Any) 
     assert "dict" in refusal(lambda: env.reset(options=mask))
 
 
+def test_unknown_reset_options_are_refused(env: warpzone.MarioVectorEnv) -> None:
+    before = env.ram()
+    wrong = {"reset_masks": np.ones(LANES, np.bool_)}
+    assert "'reset_masks' is no reset option" in refusal(lambda: env.reset(options=wrong))
+    np.testing.assert_array_equal(env.ram(), before)
+    single = warpzone.MarioEnv("1-1")
+    assert "only 'state'" in refusal(lambda: single.reset(options={"level": "1-2"}))
+    assert "bytes" in refusal(lambda: single.reset(options={"state": "text"}))
+
+
 @pytest.mark.parametrize("lanes", [[3], [-1], [0, 99], "x", 1.5, [0.5], [None], 3])
 def test_lanes_that_do_not_exist_are_refused_before_anything_is_done(
     env: warpzone.MarioVectorEnv, lanes: Any

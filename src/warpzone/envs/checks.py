@@ -79,11 +79,19 @@ def checked_actions(actions: ArrayLike, count: int) -> NDArray[np.int64]:
     return np.ascontiguousarray(array, np.int64)
 
 
-def checked_mask(options: Any, count: int) -> NDArray[np.bool_]:
-    """The lanes that `options["reset_mask"]` selects; all without one."""
+def checked_option(options: Any, name: str) -> Any:
+    """The one thing that `reset` takes as an option; None without it."""
     if options is not None and not isinstance(options, Mapping):
         raise ConfigError(f"options must be a dict or None, not {type(options).__name__}")
-    mask = (options or {}).get("reset_mask")
+    for given in options or ():
+        if given != name:
+            raise ConfigError(f"{given!r} is no reset option; there is only {name!r}")
+    return (options or {}).get(name)
+
+
+def checked_mask(options: Any, count: int) -> NDArray[np.bool_]:
+    """The lanes that `options["reset_mask"]` selects; all without one."""
+    mask = checked_option(options, "reset_mask")
     if mask is None:
         return np.ones(count, np.bool_)
     mask = np.asarray(mask)

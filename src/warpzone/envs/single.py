@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from warpzone import _native
 from warpzone.console import Console
-from warpzone.envs.checks import check_render_mode
+from warpzone.envs.checks import check_render_mode, checked_option, checked_state
 from warpzone.envs.random_stream import RandomStream
 from warpzone.envs.setup import WHOLE_GAME, observation_space, prepare
 from warpzone.errors import ConfigError
@@ -191,8 +191,9 @@ class MarioEnv(gym.Env[Obs, np.int64]):
 
     def _start_state(self, options: dict[str, Any] | None) -> bytes:
         config = self._config
-        if options and "state" in options:
-            return bytes(options["state"])
+        state = checked_option(options, "state")
+        if state is not None:
+            return checked_state(state)
         if config.start_state:
             return bytes(config.start_state)
         if self._level not in self._starts:
