@@ -148,7 +148,11 @@ def main() -> None:
     for seed in range(options.first_seed, options.first_seed + options.seeds):
         config = replace(base, run=replace(base.run, seed=seed, steps=options.steps))
         results.append(train_once(config, options.goal, options.minutes))
-        title = f"{options.level}, {options.obs}, {options.algo}, on {machine()}"
+        here = machine()
+        title = (
+            f"{options.level}, {options.obs}, {options.algo}, on {here['cores']} cores of "
+            f"{here['cpu']}"
+        )
         print(table(results, title), flush=True)
     if options.json is not None:
         options.json.write_text(json.dumps([asdict(r) for r in results], indent=2) + "\n")
