@@ -9,6 +9,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+import torch
 from env_support import held_actions
 from stable_baselines3 import PPO
 from stable_baselines3.common.evaluation import evaluate_policy
@@ -19,6 +20,8 @@ from tile_extractor import TileExtractor
 import warpzone
 from warpzone.envs.sb3 import SB3VecEnv
 from warpzone.errors import ConfigError
+
+torch.set_num_threads(1)  # Nets this small gain nothing by more, and lose much on a busy machine.
 
 NAME = "warpzone/SuperMarioBros-1-1-v0"
 POLICIES: dict[str, dict[str, Any]] = {
