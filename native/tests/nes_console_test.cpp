@@ -278,6 +278,41 @@ TEST(cut_padded_altered_and_foreign_states_are_refused_and_change_nothing) {
   CHECK_THROWS(console.save(buffer), StateError);
 }
 
+TEST(positions_that_contradict_the_clocks_are_refused_in_spite_of_a_right_checksum) {
+  // What a picture is drawn into is indexed by these; a checksum keeps no forger away.
+  const auto cartridge = cartridge_of(with_loop(picture_setup(0x80, 0x1E), {}));
+  constexpr std::size_t kHeaderSize = 32, kChecksumAt = 24;
+  for (const int steps : {0, 100, 700, 3000}) {
+    Console console(cartridge);
+    for (int frame = 0; frame < 3; ++frame) console.run_frame(0, true);
+    for (int step = 0; step < steps; ++step) console.step_instruction();
+    const Bytes good = console.save();
+    const auto refused = [&](auto change) {
+      MachineState state;
+      std::memcpy(&state, good.data() + kHeaderSize, sizeof state);
+      change(state.ppu);
+      Bytes forged = good;
+      std::memcpy(forged.data() + kHeaderSize, &state, sizeof state);
+      const std::uint64_t checksum =
+          hash_bytes({forged.data() + kHeaderSize, forged.size() - kHeaderSize});
+      std::memcpy(forged.data() + kChecksumAt, &checksum, sizeof checksum);
+      CHECK_THROWS(console.load(forged), StateError);
+    };
+    for (const std::uint64_t dots : {2, 341, 341 * 22, 30'000, 80'000}) {
+      refused([&](PpuState& ppu) { ppu.frame_start -= dots; });
+      refused([&](PpuState& ppu) { ppu.frame_start += dots; });
+    }
+    for (const int lines : {1, 5, 21, 100, 239, 261, -1, -300}) {
+      refused([&](PpuState& ppu) { ppu.line = static_cast<std::int16_t>(ppu.line + lines); });
+    }
+    for (const int dots : {2, 100, 341, -2, -341}) {
+      refused([&](PpuState& ppu) { ppu.dot = static_cast<std::int16_t>(ppu.dot + dots); });
+    }
+    refused([](PpuState& ppu) { ppu.clock += 341; });
+    CHECK(console.save() == good);
+  }
+}
+
 TEST(images_of_every_length_parse_or_are_refused) {
   const Bytes image = image_of(Recipe{.code = {0x4C, 0x00, 0x80}});
   for (std::size_t size = 0; size < image.size(); size += size < 600 ? 1 : 997) {

@@ -118,6 +118,8 @@ def read_only(array: Any) -> Any:
         (2, np.zeros(LANES, np.int64)),
         (2, np.zeros(LANES - 1, np.bool_)),
         (2, [False] * LANES),
+        (2, np.zeros(1, f"S{LANES}")),
+        (3, np.zeros(LANES, np.int8)),
         (2, None),
         (3, np.zeros(LANES * 2, np.bool_)[::2]),
         (3, read_only(np.zeros(LANES, np.bool_))),

@@ -15,6 +15,7 @@ import warpzone
 _FRAMES = 3
 _EXACT_SHARE = 0.03
 _PROGRAM_SEEDS = range(12)
+_CLOCKS = 80  # clocks, counts and positions open it
 _MEMORY = 2048 + 2 * 8192  # RAM and cartridge memory close a state
 _EXTREMES = (0, 1, 2, 7, 0x7F, 0x80, 0xFE, 0xFF)
 
@@ -50,7 +51,7 @@ def _altered_body(body: bytes, rng: random.Random) -> bytes:
     fields = len(data) - _MEMORY
     for _ in range(rng.choice((1, 1, 1, 2, 4, 16))):
         size = rng.choice((1, 1, 2, 4, 8))
-        place = rng.randrange(rng.choice((176, fields, fields, len(data))))
+        place = rng.randrange(rng.choice((_CLOCKS, _CLOCKS, 176, fields, fields, len(data))))
         if rng.random() < 0.3 and fields > 300:
             place = fields - rng.randrange(1, 120)  # the sound unit
         place -= place % size

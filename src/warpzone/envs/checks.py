@@ -25,6 +25,12 @@ def check_render_mode(render_mode: str | None) -> None:
         raise ConfigError(f"render_mode is {render_mode!r}; it must be None or 'rgb_array'")
 
 
+def check_ends(terminated: Any, truncated: Any) -> None:
+    """Raises TypeError for anything but arrays of truths: the native side sees only their bytes."""
+    if any(not isinstance(a, np.ndarray) or a.dtype != np.bool_ for a in (terminated, truncated)):
+        raise TypeError("terminated and truncated are arrays of bool")
+
+
 def checked_count(name: str, value: Any) -> int:
     """A number of lanes or threads."""
     if not isinstance(value, int | np.integer):

@@ -25,6 +25,7 @@ from warpzone.envs.buffers import (
 from warpzone.envs.checks import (
     Lanes,
     Seeds,
+    check_ends,
     check_render_mode,
     checked_actions,
     checked_count,
@@ -213,6 +214,7 @@ class MarioVectorEnv(VectorEnv[Obs, Any, Any]):
             truncated: bool, one a lane.
         """
         try:
+            check_ends(terminated, truncated)
             batch = self._make_batch(obs, reward, terminated, truncated)
         except (TypeError, KeyError, AttributeError) as error:
             raise ConfigError(
