@@ -172,12 +172,18 @@ void Apu::start_sample() {
 
 bool Apu::wants_sample(std::uint64_t cycle) {
   DmcState& dmc = s_.dmc;
-  while (dmc.next_clock <= cycle) {
-    dmc.next_clock += static_cast<std::uint64_t>(kSamplePeriods[dmc.control & 0x0F]);
-    if (--dmc.shift_bits == 0) {
-      dmc.shift_bits = 8;
-      dmc.silent = dmc.buffer_full == 0;
+  if (dmc.next_clock <= cycle) {
+    // All bits since the last call at once: a jammed processor may have let years of them pass.
+    const auto period = static_cast<std::uint64_t>(kSamplePeriods[dmc.control & 0x0F]);
+    const std::uint64_t bits = (cycle - dmc.next_clock) / period + 1;
+    dmc.next_clock += bits * period;
+    if (bits < dmc.shift_bits) {
+      dmc.shift_bits = static_cast<std::uint8_t>(dmc.shift_bits - bits);
+    } else {
+      const std::uint64_t after = bits - dmc.shift_bits;
+      dmc.silent = dmc.buffer_full == 0 || after >= 8;
       dmc.buffer_full = 0;
+      dmc.shift_bits = static_cast<std::uint8_t>(8 - after % 8);
     }
   }
   return dmc.buffer_full == 0 && dmc.bytes_left > 0;

@@ -28,11 +28,7 @@ bool within_bounds(const MachineState& s) {
   bool palette = true;
   for (const std::uint8_t entry : p.palette) palette = palette && entry < 64;
   const std::uint64_t clock = s.cycle * kDotsPerCycle;
-  // Playback that stands still long ago would be caught up with bit by bit.
-  const DmcState& dmc = s.apu.dmc;
-  const bool playing = dmc.active != 0 || dmc.buffer_full != 0;
-  const bool playback = !playing || s.cycle < dmc.next_clock + 10'000;
-  return position && palette && playback && p.v <= 0x7FFF && p.t <= 0x7FFF && p.line_v <= 0x7FFF &&
+  return position && palette && p.v <= 0x7FFF && p.t <= 0x7FFF && p.line_v <= 0x7FFF &&
          p.line_v_before <= 0x7FFF && p.fine_x < 8 && p.sprite_count <= 8 &&
          p.clock <= clock + 16 && clock < p.clock + 200'000 && s.apu.step < 6 &&
          s.apu.five_step <= 1 && s.apu.sequence_start <= s.apu.next_step &&
