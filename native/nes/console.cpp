@@ -21,7 +21,12 @@ struct StateHeader {
 /// A checksum proves little about a forged state: indices that would leave an array are checked.
 bool within_bounds(const MachineState& s) {
   const PpuState& p = s.ppu;
-  const bool position = p.line >= 0 && p.line <= kPreRenderLine && p.dot >= 0 &&
+  // The place in the picture follows from the clocks, but for the dot that odd frames leave out.
+  const auto rows = static_cast<std::uint64_t>(p.line >= 240 ? p.line - 240 : p.line + 22);
+  const std::uint64_t dots = rows * kDotsPerLine + static_cast<std::uint64_t>(p.dot);
+  const std::uint64_t passed = p.clock - p.frame_start;
+  const bool consistent = passed == dots || (p.line < 240 && passed + 1 == dots);
+  const bool position = consistent && p.line >= 0 && p.line <= kPreRenderLine && p.dot >= 0 &&
                         p.dot < kDotsPerLine && p.frame_start <= p.clock &&
                         p.clock <= p.flags_clock && p.clock - p.frame_start < 100'000 &&
                         p.flags_clock - p.clock < 100'000 && s.cycle < (std::uint64_t{1} << 60);

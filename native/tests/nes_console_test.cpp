@@ -3,6 +3,7 @@
 
 #include "check.hpp"
 #include "nes/console.hpp"
+#include "nes/hash.hpp"
 #include "nes_support.hpp"
 
 namespace warpzone::nes {
