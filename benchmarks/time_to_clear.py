@@ -5,6 +5,7 @@ rate of 90 % under sticky buttons (0.25 a frame) and up to 30 idle frames. A pas
 100 fresh episodes confirm it. Time spent on evaluation is not counted.
 
     python benchmarks/time_to_clear.py --level 1-1 --obs tiles --seeds 5
+    python benchmarks/time_to_clear.py --level 1-3 --obs tiles --set 'env.actions="simple"'
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from warpzone.config import TrainConfig
+from warpzone.config_io import from_toml
 from warpzone.evaluate.evaluation import evaluate
 from warpzone.evaluate.trained import Player
 from warpzone.presets import preset, with_observations
@@ -30,6 +32,7 @@ from warpzone.train.trainer import Trainer
 
 EPISODES = 100
 FIRST_EVALUATION_SEED, CONFIRMATION_SEED = 1_000_000, 2_000_000
+LINE_EVERY = 100_000  # Steps between two lines of progress.
 
 
 @dataclass
@@ -68,20 +71,34 @@ def train_once(config: TrainConfig, goal: float, minutes: float) -> Result:
     trainer = Trainer(config)
     trainer.begin()
     other, next_look, tries = 0.0, 0, 0
+    batch = config.env.num_envs * config.learn.rollout_steps
     while trainer.steps < config.run.steps and trainer.elapsed < minutes * 60:
         row = trainer.update()
         other += float(row["speed/other_share"]) / float(row["speed/updates_per_second"])
         if result.first_clear_steps is None and trainer.success > 0:
             result.first_clear_steps = trainer.steps
             result.first_clear_minutes = trainer.elapsed / 60
+        if trainer.steps // LINE_EVERY != (trainer.steps - batch) // LINE_EVERY:
+            minutes_now, furthest = trainer.elapsed / 60, trainer.statistics.best_progress
+            print(
+                f"  seed {config.run.seed}: {trainer.steps:,} steps, {minutes_now:.1f} min, "
+                f"clear rate {trainer.success:.0%}, furthest {furthest} px",
+                flush=True,
+            )
         # A look costs a few seconds: only when the training episodes promise something.
         if trainer.success >= goal - 0.05 and trainer.updates >= next_look:
             next_look, tries = trainer.updates + 4, tries + 1
             rate = clear_rate(trainer, config, FIRST_EVALUATION_SEED + 1000 * tries)
+            print(
+                f"  seed {config.run.seed}: {trainer.steps:,} steps, fresh {rate:.0%}", flush=True
+            )
             if rate < goal:
                 continue
             rate = clear_rate(trainer, config, CONFIRMATION_SEED + 1000 * tries)
-            print(f"  seed {config.run.seed}: {trainer.steps:,} steps, confirmed {rate:.0%}")
+            print(
+                f"  seed {config.run.seed}: {trainer.steps:,} steps, confirmed {rate:.0%}",
+                flush=True,
+            )
             if rate >= goal:
                 result.goal_steps, result.goal_minutes = trainer.steps, trainer.elapsed / 60
                 result.confirmed = rate
@@ -135,6 +152,13 @@ def main() -> None:
     parser.add_argument("--goal", type=float, default=0.9)
     parser.add_argument("--actions", default="right-only")
     parser.add_argument("--algo", choices=["ppo", "vtrace"], default="ppo")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="TABLE.OPTION=VALUE",
+        help="any option of `warpzone train`, written as in TOML; may be given again",
+    )
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     base = with_observations(preset("cpu"), options.obs)
@@ -143,6 +167,8 @@ def main() -> None:
         env=replace(base.env, level=options.level, actions=options.actions),
         learn=replace(base.learn, algo=options.algo),
     )
+    base = from_toml("\n".join(options.set), base, "--set")
+    base.verify()
     results: list[Result] = []
     began = time.time()
     for seed in range(options.first_seed, options.first_seed + options.seeds):

@@ -186,6 +186,14 @@ void bind_pool(nb::module_& module) {
           },
           "lane"_a)
       .def(
+          "save_console",
+          [](Pool& self, int lane) {
+            const auto hold = self.hold();
+            const auto blob = self.lane(lane).console().save();
+            return nb::bytes(reinterpret_cast<const char*>(blob.data()), blob.size());
+          },
+          "lane"_a)
+      .def(
           "load",
           [](Pool& self, int lane, const nb::bytes& blob, bool keep_random) {
             const auto hold = self.hold();
@@ -208,11 +216,11 @@ void bind_pool(nb::module_& module) {
           "lane"_a)
       .def(
           "set_start_state",
-          [](Pool& self, int lane, const nb::bytes& blob) {
+          [](Pool& self, int lane, const nb::bytes& blob, bool idle) {
             const auto hold = self.hold();
-            self.lane(lane).set_start_state(span_of(blob));
+            self.lane(lane).set_start_state(span_of(blob), idle);
           },
-          "lane"_a, "blob"_a)
+          "lane"_a, "blob"_a, "idle"_a = true)
       .def("set_route", &set_route, "lane"_a, "way"_a, "x_tolerance"_a = 16, "y_tolerance"_a = 40,
            "window"_a = 384)
       .def(

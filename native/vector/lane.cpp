@@ -66,7 +66,7 @@ void Lane::take_route() {
   route_name_ = next_route_name_;
 }
 
-void Lane::set_start_state(std::span<const std::uint8_t> blob) {
+void Lane::set_start_state(std::span<const std::uint8_t> blob, bool idle) {
   if (blob.empty()) {
     start_state_.reset();
     return;
@@ -75,6 +75,7 @@ void Lane::set_start_state(std::span<const std::uint8_t> blob) {
   checked.load(console_part(blob));
   start_state_ = std::make_unique<nes::MachineState>();
   checked.snapshot(*start_state_);
+  idle_at_start_state_ = idle;
 }
 
 void Lane::begin_episode() {
@@ -87,7 +88,7 @@ void Lane::begin_episode() {
   } else {
     context_.starts.start(task_, console_);
   }
-  if (settings.config.noop_max > 0) {
+  if (settings.config.noop_max > 0 && (!start_state_ || idle_at_start_state_)) {
     const auto frames =
         state_.random.below(static_cast<std::uint32_t>(settings.config.noop_max) + 1);
     for (std::uint32_t i = 0; i < frames; ++i) console_.run_frame(0, false);

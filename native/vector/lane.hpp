@@ -59,7 +59,8 @@ class Lane {
   void set_task(const Task& task);
   Task task() const { return task_; }
   /// From the next reset on; an empty state means the task's own start.
-  void set_start_state(std::span<const std::uint8_t> blob);
+  /// `idle`: whether the random idle frames come before play there as well.
+  void set_start_state(std::span<const std::uint8_t> blob, bool idle = true);
   /// Progress is measured along it from the next reset or load on; null means by areas.
   void set_route(std::shared_ptr<const mario::Route> route);
 
@@ -115,6 +116,7 @@ class Lane {
   std::shared_ptr<const mario::Route> route_, next_route_;
   std::uint64_t route_name_ = 0, next_route_name_ = 0;
   std::unique_ptr<nes::MachineState> start_state_;
+  bool idle_at_start_state_ = true;
   std::size_t plane_size_;
   std::vector<std::uint8_t> planes_;
   bool drawn_ = false;  ///< The screen shows the present moment.

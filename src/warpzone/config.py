@@ -47,6 +47,18 @@ class EnvOptions:
 
 
 @dataclass(frozen=True)
+class StartOptions:
+    """Where episodes begin while training. Evaluation always begins at the level's start."""
+
+    share: Annotated[float, tyro.conf.arg(name="start-share")] = 0.0
+    """Share of the episodes that begin at places which the agent reached before."""
+    spacing: Annotated[int, tyro.conf.arg(name="start-spacing")] = 64
+    """Pixels between two such places."""
+    near_end: Annotated[float, tyro.conf.arg(name="start-near-end")] = 0.3
+    """Of those episodes, the share that begins shortly before the lane's last end."""
+
+
+@dataclass(frozen=True)
 class RewardOptions:
     """What is rewarded."""
 
@@ -159,6 +171,7 @@ class TrainConfig:
     """Everything about a run."""
 
     env: EnvOptions = field(default_factory=EnvOptions)
+    starts: StartOptions = field(default_factory=StartOptions)
     reward: RewardOptions = field(default_factory=RewardOptions)
     model: ModelOptions = field(default_factory=ModelOptions)
     learn: LearnOptions = field(default_factory=LearnOptions)
@@ -172,6 +185,7 @@ class TrainConfig:
         """
         positive = {
             "env.num_envs": self.env.num_envs,
+            "starts.spacing": self.starts.spacing,
             "learn.rollout_steps": self.learn.rollout_steps,
             "learn.epochs": self.learn.epochs,
             "learn.minibatch": self.learn.minibatch,
@@ -193,6 +207,8 @@ class TrainConfig:
             "learn.trace": self.learn.trace,
             "learn.final_rate": self.learn.final_rate,
             "learn.success_rate_share": self.learn.success_rate_share,
+            "starts.share": self.starts.share,
+            "starts.near_end": self.starts.near_end,
             "run.stop_at_clear_rate": self.run.stop_at_clear_rate,
         }
         for name, value in shares.items():

@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 import torch
 
-from warpzone.config import EnvOptions, LearnOptions, ModelOptions, RunOptions, TrainConfig
+from warpzone.config import (
+    EnvOptions,
+    LearnOptions,
+    ModelOptions,
+    RunOptions,
+    StartOptions,
+    TrainConfig,
+)
 from warpzone.errors import CheckpointError, ResumeError
 from warpzone.train import build, checkpoint, session
 from warpzone.train.checkpoint_store import find_latest
@@ -20,6 +27,7 @@ LANES, STEPS = 4, 8
 def small(memory: str = "none", algo: str = "ppo", obs: str = "tiles") -> TrainConfig:
     return TrainConfig(
         env=EnvOptions(obs=obs, num_envs=LANES, num_threads=1),  # type: ignore[arg-type]
+        starts=StartOptions(share=0.5, spacing=16),
         model=ModelOptions(hidden=16, memory=memory, memory_size=8),  # type: ignore[arg-type]
         learn=LearnOptions(algo=algo, rollout_steps=STEPS, minibatch=16),  # type: ignore[arg-type]
         run=RunOptions(steps=6 * LANES * STEPS, torch_threads=1, device="cpu", log_every=1),

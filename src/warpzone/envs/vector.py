@@ -264,6 +264,10 @@ class MarioVectorEnv(VectorEnv[Obs, Any, Any]):
         """The whole lane: machine, episode, random stream and stacked pictures."""
         return self._pool.save(checked_lane(lane, self.num_envs))
 
+    def save_console(self, lane: int) -> bytes:
+        """The machine of a lane alone: smaller than `save_state`, and enough to start from."""
+        return self._pool.save_console(checked_lane(lane, self.num_envs))
+
     def load_state(self, blob: bytes, lanes: Lanes = None, *, keep_random: bool = False) -> None:
         """Puts lanes where `blob` was saved; `observe` tells what they see there.
 
@@ -293,11 +297,19 @@ class MarioVectorEnv(VectorEnv[Obs, Any, Any]):
         """The level of each lane."""
         return [self._pool.level(lane) for lane in range(self.num_envs)]
 
-    def set_start_state(self, blob: bytes | None, lanes: Lanes = None) -> None:
-        """Gives lanes a save state to start from, or takes it away, from their next reset on."""
+    def set_start_state(
+        self, blob: bytes | None, lanes: Lanes = None, *, idle: bool = True
+    ) -> None:
+        """Gives lanes a save state to start from, or takes it away, from their next reset on.
+
+        Args:
+            blob: From `save_state`, `save_console` or `Console.save`; None for the level's start.
+            lanes: Which ones; all by default.
+            idle: Whether the random idle frames (`noop_max`) come before play there as well.
+        """
         state = b"" if blob is None else checked_state(blob)
         for lane in checked_lanes(lanes, self.num_envs):
-            self._pool.set_start_state(lane, state)
+            self._pool.set_start_state(lane, state, idle)
 
     def set_route(self, way: Sequence[tuple[int, int, int]] | None, lanes: Lanes = None) -> None:
         """Measures progress along way points (area, x, y), from the next reset or load on."""

@@ -131,7 +131,7 @@ class Learner:
             first = torch.zeros(1, dtype=torch.bool)
             for chosen in torch.split(order, self.settings.minibatch):
                 yield Batch(
-                    _joined([part[chosen].unsqueeze(0) for part in parts]),
+                    _joined([part.index_select(0, chosen).unsqueeze(0) for part in parts]),
                     storage.state,
                     first.expand(1, len(chosen)),
                     *(part[chosen].unsqueeze(0) for part in flat),

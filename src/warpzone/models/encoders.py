@@ -13,6 +13,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+FOLD = 4
+
 Layer = TypeVar("Layer", nn.Linear, nn.Conv2d)
 
 
@@ -24,15 +26,40 @@ def orthogonal(layer: Layer, gain: float = math.sqrt(2)) -> Layer:
     return layer
 
 
-class NatureEncoder(nn.Module):
+class PictureEncoder(nn.Module):
+    """Layers that see a picture, then a linear one: what encoders of pictures have in common."""
+
+    def __init__(self, layers: nn.Module, shape: tuple[int, int, int], size: int):
+        """Makes the encoder.
+
+        Args:
+            layers: From what `prepare` returns to a flat vector.
+            shape: Of a picture, [C, H, W].
+            size: Of the output.
+        """
+        super().__init__()
+        self.size = size
+        self.layers = layers.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        with torch.no_grad():
+            flat = layers(self.prepare(torch.zeros(1, *shape, dtype=torch.uint8))).shape[1]
+        self.linear = orthogonal(nn.Linear(flat, size))
+
+    def prepare(self, obs: Tensor) -> Tensor:
+        """Pictures as numbers around zero, in the precision of the network."""
+        return centred(obs, obs)
+
+    def forward(self, obs: Tensor) -> Tensor:
+        """Encodes pictures."""
+        return functional.relu(self.linear(self.layers(self.prepare(obs))))
+
+
+class NatureEncoder(PictureEncoder):
     """Three convolutions and a linear layer, after the DQN of 2015; small by default."""
 
     def __init__(self, shape: tuple[int, int, int], channels: tuple[int, int, int], size: int):
         """Makes the encoder for [C, H, W] pictures."""
-        super().__init__()
-        self.size = size
         first, second, third = channels
-        self.convolutions = nn.Sequential(
+        layers = nn.Sequential(
             orthogonal(nn.Conv2d(shape[0], first, 8, stride=4)),
             nn.ReLU(),
             orthogonal(nn.Conv2d(first, second, 4, stride=2)),
@@ -41,40 +68,27 @@ class NatureEncoder(nn.Module):
             nn.ReLU(),
             nn.Flatten(),
         )
-        with torch.no_grad():
-            flat = self.convolutions(torch.zeros(1, *shape)).shape[1]
-        self.linear = orthogonal(nn.Linear(flat, size))
-
-    def forward(self, obs: Tensor) -> Tensor:
-        """Encodes pictures."""
-        return functional.relu(self.linear(self.convolutions(centred(obs))))
+        super().__init__(layers, shape, size)
 
 
-class FoldedEncoder(nn.Module):
+class FoldedEncoder(PictureEncoder):
     """Folds 4 x 4 blocks of pixels into channels, then two 3 x 3 convolutions: quick on a CPU."""
-
-    FOLD = 4
 
     def __init__(self, shape: tuple[int, int, int], channels: tuple[int, int], size: int):
         """Makes the encoder for [C, H, W] pictures whose sides are multiples of four."""
-        super().__init__()
-        self.size = size
         first, second = channels
-        self.convolutions = nn.Sequential(
-            nn.PixelUnshuffle(self.FOLD),
-            orthogonal(nn.Conv2d(shape[0] * self.FOLD**2, first, 3, stride=2, padding=1)),
+        layers = nn.Sequential(
+            orthogonal(nn.Conv2d(shape[0] * FOLD**2, first, 3, stride=2, padding=1)),
             nn.ReLU(),
             orthogonal(nn.Conv2d(first, second, 3, stride=2, padding=1)),
             nn.ReLU(),
             nn.Flatten(),
         )
-        with torch.no_grad():
-            flat = self.convolutions(torch.zeros(1, *shape)).shape[1]
-        self.linear = orthogonal(nn.Linear(flat, size))
+        super().__init__(layers, shape, size)
 
-    def forward(self, obs: Tensor) -> Tensor:
-        """Encodes pictures."""
-        return functional.relu(self.linear(self.convolutions(centred(obs))))
+    def prepare(self, obs: Tensor) -> Tensor:
+        """Blocks of pictures as numbers around zero."""
+        return centred(folded(obs), obs)
 
 
 class ResidualBlock(nn.Module):
@@ -92,13 +106,11 @@ class ResidualBlock(nn.Module):
         return x + found
 
 
-class ImpalaEncoder(nn.Module):
+class ImpalaEncoder(PictureEncoder):
     """The residual network of IMPALA; for GPUs."""
 
     def __init__(self, shape: tuple[int, int, int], channels: tuple[int, ...], size: int):
         """Makes the encoder for [C, H, W] pictures."""
-        super().__init__()
-        self.size = size
         layers: list[nn.Module] = []
         before = shape[0]
         for width in channels:
@@ -109,14 +121,7 @@ class ImpalaEncoder(nn.Module):
                 ResidualBlock(width),
             ]
             before = width
-        self.stages = nn.Sequential(*layers, nn.ReLU(), nn.Flatten())
-        with torch.no_grad():
-            flat = self.stages(torch.zeros(1, *shape)).shape[1]
-        self.linear = orthogonal(nn.Linear(flat, size))
-
-    def forward(self, obs: Tensor) -> Tensor:
-        """Encodes pictures."""
-        return functional.relu(self.linear(self.stages(centred(obs))))
+        super().__init__(nn.Sequential(*layers, nn.ReLU(), nn.Flatten()), shape, size)
 
 
 class TileEncoder(nn.Module):
@@ -145,7 +150,28 @@ class TileEncoder(nn.Module):
         return functional.relu(self.second(hidden))
 
 
-def centred(pictures: Tensor) -> Tensor:
-    """Pictures as floats around zero: the sky, most of a picture, should not drown the rest."""
-    values = pictures.float() / 255.0
-    return values - values.mean(dim=(2, 3), keepdim=True)
+def folded(pictures: Tensor) -> Tensor:
+    """Blocks of 4 x 4 pixels as channels, [B, C * 16, H / 4, W / 4], laid out channels last.
+
+    What `torch.nn.PixelUnshuffle` does, but four bytes at a time.
+    """
+    lanes, planes, height, width = pictures.shape
+    rows, columns = height // FOLD, width // FOLD
+    words = pictures.contiguous().view(torch.int32).view(lanes, planes, rows, FOLD, columns)
+    blocks = words.permute(0, 2, 4, 1, 3).contiguous().view(torch.uint8)
+    return blocks.view(lanes, rows, columns, planes * FOLD**2).permute(0, 3, 1, 2)
+
+
+def centred(values: Tensor, pictures: Tensor) -> Tensor:
+    """Bytes as numbers around zero: the sky, most of a picture, should not drown the rest.
+
+    Args:
+        values: The bytes, in any order.
+        pictures: The pictures that they are of; every fourth pixel of them tells the mean.
+    """
+    kind = values.device.type
+    enabled = torch.is_autocast_enabled(kind)
+    precision = torch.get_autocast_dtype(kind) if enabled else torch.float32
+    mean = pictures[:, :, ::4, ::4].float().mean(dim=(1, 2, 3)).to(precision)
+    # A fresh tensor, changed in place: each pass over so many bytes costs.
+    return values.to(precision).sub_(mean.view(-1, 1, 1, 1)).mul_(1.0 / 255.0)

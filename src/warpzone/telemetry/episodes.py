@@ -36,7 +36,7 @@ class Episode:
     score: int = _about("the game's points")
     coins: int = _about("coins at the end")
     clock: int = _about("what was left on the game's clock")
-    start: str = _about("where it began: 'level', or the name of a snapshot", default="level")
+    start: str = _about("where it began: 'level', or 'snapshot' (reached before)", default="level")
     terms: Mapping[str, float] = _about("reward terms, summed", default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -88,12 +88,13 @@ class EpisodeStatistics:
         self.total += 1
         self.best_progress = max(self.best_progress, episode.progress)
         self._new.append(episode)
-        self._cleared.append(episode.cleared)
-        self._by_level[episode.level].append((episode.cleared, episode.progress))
+        if episode.start == "level":  # Who begins near the flag proves nothing.
+            self._cleared.append(episode.cleared)
+            self._by_level[episode.level].append((episode.cleared, episode.progress))
 
     @property
     def clear_rate(self) -> float | None:
-        """Clears among the last 100 episodes; None before the first."""
+        """Clears among the last 100 episodes from a level's start; None before the first."""
         return sum(self._cleared) / len(self._cleared) if self._cleared else None
 
     def take_metrics(self) -> MetricRow:

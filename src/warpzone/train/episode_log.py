@@ -25,18 +25,25 @@ class EpisodeLog:
         self.env, self.statistics = env, statistics
         self.sink: Callable[[Episode], None] | None = None
 
-    def observe(self, info: Info, ended: NDArray[np.bool_], steps: int) -> None:
-        """Takes the info of a step."""
+    def observe(
+        self,
+        info: Info,
+        ended: NDArray[np.bool_],
+        steps: int,
+        is_snapshot: Callable[[int], bool],
+    ) -> None:
+        """Takes the info of a step; `is_snapshot` tells of a lane whether it began at one."""
         if not ended.any():
             return
         levels = self.env.levels()
         for lane in np.nonzero(ended)[0]:
-            episode = self._episode(info, int(lane), levels[int(lane)], steps)
+            start = "snapshot" if is_snapshot(int(lane)) else "level"
+            episode = self._episode(info, int(lane), levels[int(lane)], steps, start)
             self.statistics.add(episode)
             if self.sink is not None:
                 self.sink(episode)
 
-    def _episode(self, info: Info, lane: int, level: str, steps: int) -> Episode:
+    def _episode(self, info: Info, lane: int, level: str, steps: int, start: str) -> Episode:
         terms = info["reward_terms"][lane]
         return Episode(
             time=time.time(),
@@ -51,6 +58,7 @@ class EpisodeLog:
             score=int(info["score"][lane]),
             coins=int(info["coins"][lane]),
             clock=int(info["time"][lane]),
+            start=start,
             terms={
                 name: float(term) for name, term in zip(_native.REWARD_TERMS, terms, strict=True)
             },

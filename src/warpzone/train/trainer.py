@@ -22,8 +22,9 @@ from warpzone.telemetry.metrics import MetricRow
 from warpzone.train import build
 from warpzone.train.checkpoint_tree import strip_compiled
 from warpzone.train.episode_log import EpisodeLog
+from warpzone.train.starts import SnapshotStarts
 
-_COLLECT_SEED, _LEARN_SEED = 1, 2
+_COLLECT_SEED, _LEARN_SEED, _START_SEED = 1, 2, 3
 
 
 class Trainer:
@@ -60,9 +61,10 @@ class Trainer:
         )
         self.statistics = EpisodeStatistics()
         self.episodes = EpisodeLog(self.env, self.statistics)
+        self.starts = SnapshotStarts(self.env, config.starts, config.run.seed * 4 + _START_SEED)
         self.collector.observers.append(self._observe)
         self.steps = self.updates = 0
-        self.starts = 1
+        self.sessions = 1
         self.elapsed = 0.0
 
     def begin(self) -> None:
@@ -100,7 +102,7 @@ class Trainer:
         return {
             "run/steps": self.steps,
             "run/updates": self.updates,
-            "run/starts": self.starts,
+            "run/starts": self.sessions,
             "run/elapsed": self.elapsed,
         }
 
@@ -135,7 +137,8 @@ class Trainer:
             return self.model.step(obs, state, first)
 
     def _observe(self, info: Info, ended: NDArray[np.bool_]) -> None:
-        self.episodes.observe(info, ended, self.steps)
+        self.episodes.observe(info, ended, self.steps, self.starts.is_snapshot)
+        self.starts.observe(info, ended)
 
     # Everything that an exact resume needs.
 
@@ -154,11 +157,12 @@ class Trainer:
             "lanes": [self.env.save_state(lane) for lane in range(self.env.num_envs)],
             "observations": self.storage.first_obs_state(),
             "memory": self.collector.state,
+            "starts": self.starts.state_dict(),
             "statistics": self.statistics.state_dict(),
             "counters": {
                 "steps": self.steps,
                 "updates": self.updates,
-                "starts": self.starts,
+                "starts": self.sessions,
                 "elapsed": self.elapsed,
                 "skipped": self.learner.skipped,
             },
@@ -183,10 +187,11 @@ class Trainer:
             self.env.load_state(blob, [lane])
         self.storage.load_first_obs(state["observations"])
         self.collector.state = state["memory"]
+        self.starts.load_state_dict(state["starts"])
         self.statistics.load_state_dict(state["statistics"])
         counters = state["counters"]
         self.steps, self.updates = counters["steps"], counters["updates"]
-        self.starts = counters["starts"] + 1
+        self.sessions = counters["starts"] + 1
         self.elapsed = counters["elapsed"]
         self.learner.skipped = counters["skipped"]
 

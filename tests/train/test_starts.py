@@ -1,0 +1,122 @@
+"""Episodes that begin where earlier ones have been."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from warpzone.config import StartOptions
+from warpzone.envs.vector import MarioVectorEnv
+from warpzone.telemetry.episodes import EpisodeStatistics
+from warpzone.train.episode_log import EpisodeLog
+from warpzone.train.starts import SnapshotStarts
+
+LANES = 4
+RIGHT, STAND = 1, 0
+
+
+@pytest.fixture
+def env(rom_path: Path) -> Iterator[MarioVectorEnv]:
+    env = MarioVectorEnv(
+        "1-1",
+        num_envs=LANES,
+        num_threads=1,
+        obs="tiles",
+        actions=[[], ["right", "B"]],
+        autoreset="same-step",
+        max_steps=30,
+        noop_max=30,
+    )
+    yield env
+    env.close()
+
+
+def play(env: MarioVectorEnv, starts: SnapshotStarts, steps: int, action: int) -> list[int]:
+    """Plays, and returns Mario's x at the first step of every episode that begins."""
+    begun: list[int] = []
+    first = np.zeros(LANES, np.bool_)
+    for _ in range(steps):
+        _, _, terminated, truncated, info = env.step(np.full(LANES, action))
+        begun += info["x_pos"][first].tolist()
+        first = terminated | truncated
+        starts.observe(info, first)
+    return begun
+
+
+def test_without_a_share_every_episode_begins_at_the_level_start(env: MarioVectorEnv) -> None:
+    starts = SnapshotStarts(env, StartOptions(share=0.0), 0)
+    env.reset(seed=1)
+    assert set(play(env, starts, 100, STAND)) == {40}
+
+
+def test_episodes_begin_at_places_that_were_reached(env: MarioVectorEnv) -> None:
+    starts = SnapshotStarts(env, StartOptions(share=1.0, spacing=32, near_end=0.0), 0)
+    env.reset(seed=1)
+    # The first start was fixed before anything was reached, the second when nothing was known.
+    begun = play(env, starts, 200, RIGHT)[2 * LANES :]
+    assert begun
+    assert all(x > 40 for x in begun)
+    assert len(set(begun)) > 2
+
+
+def test_no_idle_frames_come_before_a_snapshot(env: MarioVectorEnv) -> None:
+    env.reset(seed=1)
+    env.step(np.full(LANES, RIGHT))
+    env.set_start_state(env.save_console(0), idle=False)
+    _, info = env.reset()
+    assert len(set(info["time"].tolist())) == 1
+    before = env.ram()[:, 0x09].tolist()  # The game's frame counter.
+    assert len(set(before)) == 1
+    env.set_start_state(env.save_console(0), idle=True)
+    env.reset()
+    assert len(set(env.ram()[:, 0x09].tolist())) > 1
+
+
+def test_some_begin_shortly_before_the_last_end(env: MarioVectorEnv) -> None:
+    starts = SnapshotStarts(env, StartOptions(share=1.0, spacing=32, near_end=1.0), 0)
+    env.reset(seed=1)
+    begun = play(env, starts, 200, RIGHT)[2 * LANES :]
+    # Running for 30 steps from the start ends here and there around x = 300.
+    assert all(x > 200 for x in begun)
+
+
+def test_only_episodes_from_the_level_start_count_for_the_clear_rate(env: MarioVectorEnv) -> None:
+    statistics = EpisodeStatistics()
+    log = EpisodeLog(env, statistics)
+    env.reset(seed=1)
+    ended = np.ones(LANES, np.bool_)
+    _, _, _, _, info = env.step(np.full(LANES, STAND))
+    info["flag_get"] = np.ones(LANES, np.bool_)
+    log.observe(info, ended, 0, lambda lane: True)
+    assert statistics.clear_rate is None
+    assert statistics.total == LANES
+    log.observe(info, ended, 0, lambda lane: lane > 0)
+    assert statistics.clear_rate == 1.0
+
+
+def test_the_same_seed_chooses_the_same_starts(env: MarioVectorEnv) -> None:
+    runs = []
+    for _ in range(2):
+        env.set_start_state(None)
+        starts = SnapshotStarts(env, StartOptions(share=0.5, spacing=32), 7)
+        env.reset(seed=1)
+        runs.append(play(env, starts, 150, RIGHT))
+    assert runs[0] == runs[1]
+
+
+def test_a_restored_archive_goes_on_as_the_saved_one(env: MarioVectorEnv) -> None:
+    starts = SnapshotStarts(env, StartOptions(share=0.5, spacing=32), 7)
+    env.reset(seed=1)
+    play(env, starts, 100, RIGHT)
+    saved = starts.state_dict()
+    lanes = [env.save_state(lane) for lane in range(LANES)]
+    going_on = play(env, starts, 100, RIGHT)
+    for lane, blob in enumerate(lanes):
+        env.load_state(blob, [lane])
+    other = SnapshotStarts(env, StartOptions(share=0.5, spacing=32), 8)
+    other.load_state_dict(saved)
+    assert play(env, other, 100, RIGHT) == going_on
+    assert len(going_on) > LANES
