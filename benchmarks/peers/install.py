@@ -38,6 +38,17 @@ NES_PY = Peer(
     ("nes-py==8.2.1", "gym-super-mario-bros==7.4.0", "gym==0.26.2", "numpy<2"),
     build_requirements=("numpy<2", "wheel", "setuptools<70"),
 )
+# Without its own pin torch would bring gigabytes of GPU packages.
+SB3 = Peer(
+    "stable-baselines3",
+    (
+        "torch==2.13.0",
+        "stable-baselines3==2.9.2",
+        "opencv-python-headless<4.13",
+        *NES_PY.requirements,
+    ),
+    build_requirements=NES_PY.build_requirements,
+)
 
 
 def install(peer: Peer, folder: Path) -> Path:

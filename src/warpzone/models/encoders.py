@@ -39,7 +39,7 @@ class PictureEncoder(nn.Module):
         """
         super().__init__()
         self.size = size
-        self.layers = layers.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self.layers = layers
         with torch.no_grad():
             flat = layers(self.prepare(torch.zeros(1, *shape, dtype=torch.uint8))).shape[1]
         self.linear = orthogonal(nn.Linear(flat, size))
@@ -84,6 +84,8 @@ class FoldedEncoder(PictureEncoder):
             nn.ReLU(),
             nn.Flatten(),
         )
+        # `folded` lays channels last.
+        layers.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         super().__init__(layers, shape, size)
 
     def prepare(self, obs: Tensor) -> Tensor:

@@ -1,0 +1,86 @@
+"""Environment steps a second of whole training, next to Stable-Baselines3, in one run.
+
+    python benchmarks/train_throughput.py
+
+Ours is the CPU preset with pixels and with tiles, as `warpzone train` runs it. The peer is
+Stable-Baselines3 PPO on gym-super-mario-bros with eight sub-processes, with the layers of our network
+for pixels and as many passes over a rollout. Contestants take turns, the best turn of each counts.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # As the `warpzone` command does.
+
+import argparse
+import json
+from contextlib import closing
+from pathlib import Path
+
+from env_throughput import best_rates
+from peers import install
+from peers.serve import Worker, measure
+from report import Row, as_json, markdown
+
+from warpzone.presets import preset, with_observations
+from warpzone.tools.machine import machine
+from warpzone.train.trainer import Trainer
+
+BARS = {"pixels": 15, "tiles": 35}
+
+
+def trainer(obs: str) -> Trainer:
+    """The CPU preset, its games begun."""
+    ours = Trainer(with_observations(preset("cpu"), obs))
+    ours.begin()
+    return ours
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--peers", type=Path, default=install.DEFAULT_FOLDER)
+    parser.add_argument("--seconds", type=float, default=20.0, help="length of one turn")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--json", type=Path, help="also write the figures here")
+    options = parser.parse_args()
+    contestants = {obs: trainer(obs) for obs in BARS}
+    batches = {obs: ours.storage.steps * ours.storage.lanes for obs, ours in contestants.items()}
+    epochs = contestants["pixels"].config.learn.epochs
+    python = install.install(install.SB3, options.peers)
+    with closing(Worker(python, "sb3_train.py", str(epochs))) as peer:
+        best = best_rates(
+            {
+                obs: lambda obs=obs: measure(  # type: ignore[misc]
+                    lambda _: contestants[obs].update(), options.seconds, batches[obs]
+                )
+                for obs in BARS
+            }
+            | {"SB3": lambda: peer.rate(options.seconds, "wall")},
+            options.repeats,
+        )
+    rows = [
+        Row(
+            f"steps/s of training, {obs}, against SB3 PPO on gym-super-mario-bros, 8 processes",
+            f"{best[obs]:,.0f}",
+            f"{best['SB3']:,.0f}",
+            best[obs] / best["SB3"],
+            "x",
+            bar,
+        )
+        for obs, bar in BARS.items()
+    ]
+    print("\n".join(f"{key}: {value}" for key, value in machine().items()))
+    print(f"best of {options.repeats} turns of {options.seconds:g} s\n")
+    print(markdown(rows))
+    if options.json is not None:
+        options.json.write_text(json.dumps(as_json(rows), indent=2) + "\n")
+    for ours in contestants.values():
+        ours.close()
+
+
+if __name__ == "__main__":
+    main()
