@@ -3,8 +3,9 @@
     python benchmarks/train_throughput.py
 
 Ours is the CPU preset with pixels and with tiles, as `warpzone train` runs it. The peer is
-Stable-Baselines3 PPO on gym-super-mario-bros with eight sub-processes, with the layers of our network
-for pixels and as many passes over a rollout. Contestants take turns, the best turn of each counts.
+Stable-Baselines3 PPO on gym-super-mario-bros with eight sub-processes, with the layers of our
+network for pixels and as many passes over a rollout. Contestants take turns, the best turn of each
+counts.
 """
 
 from __future__ import annotations

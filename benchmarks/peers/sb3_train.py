@@ -41,11 +41,11 @@ class Game(gymnasium.Env):
         """Boots the game."""
         self._game = SuperMarioBrosEnv(rom_mode="vanilla", target=(1, 1))
 
-    def reset(self, *, seed=None, options=None):  # noqa: ANN001, ANN201
+    def reset(self, *, seed=None, options=None):
         """Begins the level."""
         return self._seen(self._game.reset()), {}
 
-    def step(self, action):  # noqa: ANN001, ANN201
+    def step(self, action):
         """Holds the buttons for four frames."""
         total, done = 0.0, False
         for _ in range(SKIP):
@@ -55,7 +55,7 @@ class Game(gymnasium.Env):
                 break
         return self._seen(screen), total, done, False, {}
 
-    def _seen(self, screen):  # noqa: ANN001, ANN202
+    def _seen(self, screen):
         grey = cv2.cvtColor(np.ascontiguousarray(screen), cv2.COLOR_RGB2GRAY)
         return cv2.resize(grey, (SIDE, SIDE), interpolation=cv2.INTER_AREA)[:, :, None]
 

@@ -73,7 +73,7 @@ def load_policy(target: Path) -> TrainedPolicy:
     model = build.make_model(config.model, env.single_observation_space, actions)
     env.close()
     build.load_weights(model, checkpoint.load(path).state["model"])
-    return TrainedPolicy(model.eval(), config, path)
+    return TrainedPolicy(build.place_model(model, torch.device("cpu")).eval(), config, path)
 
 
 def _tensors(obs: Any) -> Obs:

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from warpzone.learning import losses, returns
 from warpzone.models.actor_critic import ActorCritic, Obs, entropy, log_prob
+from warpzone.models.placement import to_device
 from warpzone.rollout.storage import RolloutStorage
 
 __all__ = ["Learner", "LearnerError", "LearnerSettings"]
@@ -40,7 +41,7 @@ class LearnerSettings:
 
 
 class Batch(NamedTuple):
-    """Steps to learn from, [T, B]; without memory T is 1."""
+    """Steps to learn from, [T, B], where the model is: a rollout or a part of it."""
 
     obs: Obs
     state: Tensor
@@ -73,17 +74,19 @@ class Learner:
         """
         self.model, self.optimizer, self.settings = model, optimizer, settings
         self.generator, self.autocast = generator, autocast
+        self.device = next(model.parameters()).device
         self.skipped = 0
         self._skipped_in_a_row = 0
 
     def learn(self, storage: RolloutStorage, entropy_weight: float) -> dict[str, float]:
         """Learns from a rollout and says how it went."""
         targets = self._targets(storage)
+        rollout = self._rollout(storage, targets)
         sums: dict[str, float] = {}
         count = 0
         for _ in range(self.settings.epochs):
             kl = 0.0
-            for index, batch in enumerate(self._batches(storage, targets)):
+            for index, batch in enumerate(self._batches(rollout)):
                 stats = self._update(batch, entropy_weight, index)
                 kl = stats["learn/kl"]
                 for name, value in stats.items():
@@ -113,40 +116,40 @@ class Learner:
         )
         if s.algorithm == "ppo":
             return returns.gae(steps, s.discount, s.trace)
+        inputs = (storage.all_obs(), storage.state, storage.first[: storage.steps])
         with self.autocast():
-            decision = self.model.unroll(
-                storage.all_obs(), storage.state, storage.first[: storage.steps]
-            )
-        log_ratios = log_prob(decision.logits, storage.actions) - storage.log_probs
+            decision = self.model.unroll(*to_device(inputs, self.device))
+        log_ratios = log_prob(decision.logits.cpu(), storage.actions) - storage.log_probs
         return returns.vtrace(steps, log_ratios, s.discount, s.trace)
 
-    def _batches(self, storage: RolloutStorage, targets: returns.Advantages) -> Iterator[Batch]:
-        """Minibatches: single steps in random order, or with memory whole lanes."""
-        steps, lanes = storage.steps, storage.lanes
-        obs = storage.all_obs()
+    def _rollout(self, storage: RolloutStorage, targets: returns.Advantages) -> Batch:
+        """The whole rollout, moved once: every epoch takes its minibatches from it."""
+        first = storage.first[: storage.steps]
+        parts = (storage.all_obs(), storage.state, first, storage.actions, storage.log_probs)
+        return to_device(Batch(*parts, *targets), self.device)
+
+    def _batches(self, rollout: Batch) -> Iterator[Batch]:
+        """Minibatches: single steps in random order (T is 1), or with memory whole lanes."""
+        steps, lanes = rollout.first.shape
         if self.model.memory.state_size == 0:
-            order = torch.randperm(steps * lanes, generator=self.generator)
-            flat = [part.flatten(0, 1) for part in (storage.actions, storage.log_probs, *targets)]
-            parts = [part.flatten(0, 1) for part in _parts(obs)]
-            first = torch.zeros(1, dtype=torch.bool)
+            order = torch.randperm(steps * lanes, generator=self.generator).to(self.device)
+            parts = [part.flatten(0, 1) for part in _parts(rollout.obs)]
+            first = torch.zeros(1, dtype=torch.bool, device=self.device)
+            flat = [part.flatten(0, 1) for part in rollout[3:]]
             for chosen in torch.split(order, self.settings.minibatch):
                 yield Batch(
                     _joined([part.index_select(0, chosen).unsqueeze(0) for part in parts]),
-                    storage.state,
+                    rollout.state,
                     first.expand(1, len(chosen)),
                     *(part[chosen].unsqueeze(0) for part in flat),
                 )
             return
-        order = torch.randperm(lanes, generator=self.generator)
+        order = torch.randperm(lanes, generator=self.generator).to(self.device)
         for chosen in torch.split(order, max(1, self.settings.minibatch // steps)):
             yield Batch(
-                _joined([part[:, chosen] for part in _parts(obs)]),
-                storage.state[chosen],
-                storage.first[:steps, chosen],
-                storage.actions[:, chosen],
-                storage.log_probs[:, chosen],
-                targets.advantages[:, chosen],
-                targets.returns[:, chosen],
+                _joined([part[:, chosen] for part in _parts(rollout.obs)]),
+                rollout.state[chosen],
+                *(part[:, chosen] for part in rollout[2:]),
             )
 
     def _update(self, batch: Batch, entropy_weight: float, index: int) -> dict[str, float]:

