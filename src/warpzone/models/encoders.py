@@ -172,7 +172,7 @@ def centred(values: Tensor, pictures: Tensor) -> Tensor:
         pictures: The pictures that they are of; every fourth pixel of them tells the mean.
     """
     kind = values.device.type
-    enabled = torch.is_autocast_enabled(kind)
+    enabled = torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind)
     precision = torch.get_autocast_dtype(kind) if enabled else torch.float32
     mean = pictures[:, :, ::4, ::4].float().mean(dim=(1, 2, 3)).to(precision)
     # A fresh tensor, changed in place: each pass over so many bytes costs.
