@@ -93,7 +93,7 @@ def make_model(options: ModelOptions, obs_space: Any, actions: int) -> ActorCrit
             encoder = ImpalaEncoder(shape, (16, 32, 32), options.hidden)
     width = int(encoder.size)
     memory = make_memory(options.memory, width, options.memory_size, options.memory_window)
-    return ActorCritic(encoder, memory, actions)
+    return ActorCritic(encoder, memory, actions, noisy_heads=options.heads == "noisy")
 
 
 def place_model(model: ActorCritic, device: torch.device) -> ActorCritic:

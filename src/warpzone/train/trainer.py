@@ -78,6 +78,7 @@ class Trainer:
         """One rollout and what is learned from it."""
         began = time.perf_counter()
         times = self.collector.collect()
+        self.model.draw_noise(self._collect_random)
         collected = time.perf_counter()
         rate = self._apply_schedules()
         row: MetricRow = dict(self.learner.learn(self.storage, self._entropy_weight()))
