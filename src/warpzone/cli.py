@@ -98,7 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parse(arguments: Sequence[str]) -> Command:
     if arguments[0] == "train":
         # Its defaults depend on some of its own options: the preset, a file, a run to resume.
-        rest = list(arguments[1:])
+        rest = settled(list(arguments[1:]))
         return tyro.cli(
             Train, prog="warpzone train", args=rest, default=train_defaults(rest), config=_PARSING
         )
