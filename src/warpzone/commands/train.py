@@ -41,7 +41,8 @@ class Train:
     resume_with_changes: bool = False
     """Go on although options differ from those that the run was started with."""
     dry_run: bool = False
-    """Print the configuration and what the run would need, and do nothing."""
+    """Print the configuration and what the run would need, after a trial of some seconds; nothing
+    is written."""
     display: Literal["auto", "rich", "plain", "quiet"] = "auto"
     """How progress is shown; auto is plain lines when the output is no terminal."""
     video: bool = True
@@ -51,8 +52,10 @@ class Train:
         """Trains."""
         self.config.verify()
         if self.dry_run:
+            from warpzone.train.estimate import estimate
+
             print(to_toml(self.config))
-            print(_estimate(self.config))
+            print(estimate(self.config))
             return 0
         from warpzone.train import session
 
@@ -134,16 +137,3 @@ def _value_of(arguments: list[str], option: str) -> str | None:
         if argument.startswith(option + "="):
             return argument.partition("=")[2]
     return None
-
-
-def _estimate(config: TrainConfig) -> str:
-    """Memory of the rollout storage, and the number of updates."""
-    env, learn = config.env, config.learn
-    if env.obs == "tiles":
-        bytes_each = (env.stack or 2) * 5 * 13 * 16 + 64
-    else:
-        bytes_each = (env.stack or 4) * 84 * 84
-    batch = env.num_envs * learn.rollout_steps
-    storage = (batch + env.num_envs) * bytes_each / 2**20
-    updates = -(-config.run.steps // batch)
-    return f"# {updates:,} updates of {batch:,} steps; {storage:.0f} MiB of observations in storage"

@@ -96,7 +96,7 @@ def _train(
             else:
                 trainer.load_state_dict(dict(checkpoint.load(from_checkpoint).state))
             loop = _make_loop(run, trainer, heartbeat, mode, stack)
-            loop.display.message(f"training in {run.path} on {trainer.device}")
+            loop.display.message(f"training in {run.path} {trainer.place}")
             loop.run(stop)
             finished = not stop
         finally:
