@@ -16,8 +16,8 @@ from warpzone.commands.evaluate import Evaluate
 from warpzone.commands.play import Play
 from warpzone.commands.render import Render
 from warpzone.commands.rom import Rom
-from warpzone.commands.runs import Runs, Video
-from warpzone.commands.train import Train, train_defaults
+from warpzone.commands.runs import Runs, RunsShow, Video
+from warpzone.commands.train import Train, settled, train_defaults
 from warpzone.errors import WarpzoneError
 
 _DESCRIPTION = """Super Mario Bros. for reinforcement learning, fast and exact.
@@ -31,6 +31,7 @@ Examples:
   warpzone eval runs/mario-1-1   # how often it clears the level
   warpzone video runs/mario-1-1  # film it
   warpzone runs               # what was trained so far
+  warpzone runs show runs/mario-1-1   # what its latest checkpoint holds
   warpzone bench env          # how fast it runs here
   warpzone COMMAND --help     # options and examples of a command
   warpzone --version
@@ -97,10 +98,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parse(arguments: Sequence[str]) -> Command:
     if arguments[0] == "train":
         # Its defaults depend on some of its own options: the preset, a file, a run to resume.
-        rest = list(arguments[1:])
+        rest = settled(list(arguments[1:]))
         return tyro.cli(
             Train, prog="warpzone train", args=rest, default=train_defaults(rest), config=_PARSING
         )
+    if arguments[:2] == ["runs", "show"]:
+        # `runs` itself takes a folder, so this is no subcommand of it.
+        rest = list(arguments[2:])
+        return tyro.cli(RunsShow, prog="warpzone runs show", args=rest, config=_PARSING)
     command: Command = tyro.extras.subcommand_cli_from_dict(
         COMMANDS,
         prog="warpzone",

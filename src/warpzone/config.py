@@ -84,6 +84,8 @@ class ModelOptions:
     """auto: folded for pixels, tiles for tiles."""
     hidden: int = 256
     """Width of the hidden layer."""
+    heads: Literal["linear", "noisy"] = "linear"
+    """Last layers; noisy ones explore by weights that are drawn anew for every rollout."""
     memory: Literal["none", "gru", "lstm", "transformer"] = "none"
     """What the network carries from step to step."""
     memory_size: int = 128

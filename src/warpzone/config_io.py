@@ -17,8 +17,13 @@ _PREFIX = "WARPZONE_TRAIN_"
 
 def to_toml(config: TrainConfig) -> str:
     """The configuration as TOML; all of it, so that a run says what it was."""
+    return tree_to_toml(asdict(config))
+
+
+def tree_to_toml(tree: Mapping[str, Mapping[str, Any]]) -> str:
+    """Tables of options as TOML, whichever version they are from."""
     lines: list[str] = []
-    for table, options in asdict(config).items():
+    for table, options in tree.items():
         lines.append(f"[{table}]")
         # JSON's numbers, strings and truths are TOML's as well.
         lines += [f"{name} = {json.dumps(value)}" for name, value in options.items()]

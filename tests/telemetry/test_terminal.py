@@ -15,7 +15,7 @@ from warpzone.telemetry.terminal import (
     short,
 )
 
-HALF = Progress("1-1", 1_500_000, 3_000_000, 4210.0, 0.34, 3161, 12.345, "learn", 56, 1234)
+HALF = Progress("1-1", 1_500_000, 3_000_000, 4210.0, 356.0, 0.34, 3161, 12.345, "learn", 56, 1234)
 
 
 def test_auto_is_plain_where_there_is_no_terminal() -> None:

@@ -172,9 +172,9 @@ def test_resume_takes_a_file_then_a_run_then_the_newest_match(tmp_path: Path) ->
         paths[level] = save(CheckpointStore(run.checkpoints), 3)
     assert find_resume(paths["1-1"], runs) == paths["1-1"]
     assert find_resume(runs / "mario-1-2", runs) == paths["1-2"]
-    assert find_resume(None, runs, lambda run: run.level == "1-1") == paths["1-1"]
-    with pytest.raises(ResumeError, match="no run below"):
-        find_resume(None, runs, lambda run: run.level == "8-4")
+    assert find_resume(None, runs, "1-1") == paths["1-1"]
+    with pytest.raises(ResumeError, match="no run of level 8-4 below"):
+        find_resume(None, runs, "8-4")
     with pytest.raises(ResumeError, match="does not exist"):
         find_resume(runs / "nothing", runs)
     shutil.rmtree(runs / "mario-1-1" / "checkpoints")

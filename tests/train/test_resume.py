@@ -24,11 +24,14 @@ from warpzone.train.trainer import Trainer
 LANES, STEPS = 4, 8
 
 
-def small(memory: str = "none", algo: str = "ppo", obs: str = "tiles") -> TrainConfig:
+def small(
+    memory: str = "none", algo: str = "ppo", obs: str = "tiles", heads: str = "linear"
+) -> TrainConfig:
+    model = ModelOptions(hidden=16, memory=memory, memory_size=8, heads=heads)  # type: ignore[arg-type]
     return TrainConfig(
         env=EnvOptions(obs=obs, num_envs=LANES, num_threads=1),  # type: ignore[arg-type]
         starts=StartOptions(share=0.5, spacing=16),
-        model=ModelOptions(hidden=16, memory=memory, memory_size=8),  # type: ignore[arg-type]
+        model=model,
         learn=LearnOptions(algo=algo, rollout_steps=STEPS, minibatch=16),  # type: ignore[arg-type]
         run=RunOptions(steps=6 * LANES * STEPS, torch_threads=1, device="cpu", log_every=1),
     )
@@ -45,18 +48,19 @@ def assert_same(first: dict[str, torch.Tensor], second: dict[str, torch.Tensor])
 
 
 @pytest.mark.parametrize(
-    ("memory", "algo", "obs"),
+    "config",
     [
-        ("none", "ppo", "tiles"),
-        ("lstm", "vtrace", "tiles"),
-        ("transformer", "ppo", "tiles"),
-        ("gru", "ppo", "pixels"),
+        small("none", "ppo", "tiles"),
+        small("none", "ppo", "tiles", heads="noisy"),
+        small("lstm", "vtrace", "tiles", heads="noisy"),
+        small("transformer", "ppo", "tiles"),
+        small("gru", "ppo", "pixels"),
     ],
+    ids=["plain", "noisy", "lstm-vtrace-noisy", "transformer", "gru-pixels"],
 )
 def test_a_resumed_trainer_equals_an_unbroken_one(
-    tmp_path: Path, rom_path: Path, memory: str, algo: str, obs: str
+    tmp_path: Path, rom_path: Path, config: TrainConfig
 ) -> None:
-    config = small(memory, algo, obs)
     unbroken = Trainer(config)
     unbroken.begin()
     for _ in range(3):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
+
+if TYPE_CHECKING:
+    from warpzone.train.run_show import CheckpointContent
 
 
 @dataclass(frozen=True)
@@ -16,6 +20,7 @@ class Runs:
     For example:
       warpzone runs
       warpzone runs elsewhere/
+      warpzone runs show runs/mario-1-1   # what its latest checkpoint holds
     """
 
     folder: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FOLDER")] = Path("runs")
@@ -41,6 +46,69 @@ class Runs:
             table.add_row(str(run.path), run.level or "-", steps, rate, run.state)
         Console().print(table)
         return 0
+
+
+@dataclass(frozen=True)
+class RunsShow:
+    """Say what a checkpoint holds: steps, parameters, clear rate, versions, sizes, configuration.
+
+    For example:
+      warpzone runs show runs/mario-1-1
+      warpzone runs show runs/mario-1-1/checkpoints/update-00000042.pt
+    """
+
+    run_path: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
+    """A run's folder, for its latest checkpoint, or a checkpoint."""
+
+    def run(self) -> int:
+        """Prints what is known."""
+        from rich.console import Console
+        from rich.table import Table
+
+        from warpzone.config_io import tree_to_toml
+        from warpzone.train.run_show import checkpoint_lines, look_into
+
+        content = look_into(self.run_path)
+        screen = Console(highlight=False)
+        facts = Table.grid(padding=(0, 2))
+        for name, value in _facts(content):
+            facts.add_row(f"[bold]{name}", value)
+        screen.print(facts)
+        others = Table("checkpoint", "steps", "clear rate", "size", "")
+        for line in checkpoint_lines(self.run_path):
+            steps = "unreadable" if line.steps is None else f"{line.steps:,}"
+            rate = "-" if line.clear_rate is None else f"{line.clear_rate:.0%}"
+            others.add_row(line.path.name, steps, rate, _size(line.size), ", ".join(line.marks))
+        screen.print(others)
+        screen.print(tree_to_toml(content.meta.config), markup=False, end="")
+        return 0
+
+
+def _facts(content: CheckpointContent) -> Iterator[tuple[str, str]]:
+    meta = content.meta
+    marks = f" ({', '.join(content.marks)})" if content.marks else ""
+    yield "checkpoint", f"{content.path}{marks}"
+    yield "written", f"{meta.created}, number {meta.serial} of the run"
+    yield "done", f"{meta.steps:,} steps, {meta.updates:,} updates"
+    for name, value in meta.extra.items():
+        shown = f"{value:.0%}" if name == "clear_rate" else f"{value:,}"
+        yield name.replace("_", " "), shown
+    parts = ", ".join(f"{name} {count:,}" for name, count in content.parameters.items())
+    yield "parameters", f"{sum(content.parameters.values()):,}: {parts}"
+    yield "compiled", "yes" if content.compiled else "no"
+    yield "versions", ", ".join(f"{name} {version}" for name, version in meta.versions.items())
+    sizes = ", ".join(f"{name} {_size(size)}" for name, size in content.sizes.items())
+    yield "size", f"{_size(content.size)}: {sizes}"
+    agrees = "agrees with the file" if content.sidecar == "whole" else "made again from the file"
+    yield "side-car", f"{content.sidecar}, {agrees}"
+
+
+def _size(count: float) -> str:
+    for unit in ("B", "KiB", "MiB"):
+        if count < 1024:
+            return f"{count:.3g} {unit}"
+        count /= 1024
+    return f"{count:.3g} GiB"
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,8 @@ class Train:
       warpzone train --level 1-1 --obs tiles --steps 500000
       warpzone train --preset gpu --level 1-1,1-2,1-3 --algo vtrace --model impala --memory lstm
       warpzone train --resume runs/mario-1-1
+      warpzone train --resume mario-1-1              # below the runs folder
+      warpzone train --resume newest --level 1-1     # the one that was trained last
       warpzone train --preset cpu-quick --dry-run
     """
 
@@ -34,11 +36,13 @@ class Train:
     file: Annotated[Path | None, tyro.conf.arg(metavar="TOML")] = None
     """A file of options, laid over the preset."""
     resume: Annotated[Path | None, tyro.conf.arg(metavar="RUN")] = None
-    """Go on with a run (its folder, or a checkpoint), exactly where it stopped."""
+    """Go on with a run, exactly where it stopped: its folder, a checkpoint, its name below the
+    runs folder, or 'newest' for the last one (of the level, if one is given)."""
     resume_with_changes: bool = False
     """Go on although options differ from those that the run was started with."""
     dry_run: bool = False
-    """Print the configuration and what the run would need, and do nothing."""
+    """Print the configuration and what the run would need, after a trial of some seconds; nothing
+    is written."""
     display: Literal["auto", "rich", "plain", "quiet"] = "auto"
     """How progress is shown; auto is plain lines when the output is no terminal."""
     video: bool = True
@@ -48,8 +52,10 @@ class Train:
         """Trains."""
         self.config.verify()
         if self.dry_run:
+            from warpzone.train.estimate import estimate
+
             print(to_toml(self.config))
-            print(_estimate(self.config))
+            print(estimate(self.config))
             return 0
         from warpzone.train import session
 
@@ -81,9 +87,34 @@ def train_defaults(arguments: list[str]) -> Train:
         from warpzone.train.session import saved_config
 
         return replace(Train(), config=saved_config(Path(run)))
+    return replace(Train(), config=_fresh_config(arguments))
+
+
+def settled(arguments: list[str]) -> list[str]:
+    """The arguments with the path of the run that `--resume` names; a run that was found is told.
+
+    Raises:
+        ResumeError: When there is no such run.
+    """
+    word = _value_of(arguments, "--resume")
+    if word is None:
+        return arguments
+    from warpzone.train.resume_guard import resolve_run
+
+    runs = _value_of(arguments, "--runs") or _fresh_config(arguments).run.runs
+    path = str(resolve_run(word, Path(runs), _value_of(arguments, "--level")))
+    if path != word:
+        print(f"goes on with {path}")
+    place = arguments.index("--resume") + 1 if "--resume" in arguments else None
+    if place is not None:
+        return [*arguments[:place], path, *arguments[place + 1 :]]
+    return [f"--resume={path}" if part == f"--resume={word}" else part for part in arguments]
+
+
+def _fresh_config(arguments: list[str]) -> TrainConfig:
     name = _value_of(arguments, "--preset") or "cpu"
     if name not in PRESETS:
-        return Train()  # The parser refuses it with the list of presets.
+        return preset("cpu")  # The parser refuses it with the list of presets.
     config = preset(name)
     obs = _value_of(arguments, "--obs")
     if obs is not None and name.startswith("cpu") and obs != config.env.obs:
@@ -96,7 +127,7 @@ def train_defaults(arguments: list[str]) -> Train:
         except OSError as error:
             raise ConfigError(f"{file} cannot be read ({error.strerror})") from error
         config = from_toml(text, config, file)
-    return replace(Train(), config=config)
+    return config
 
 
 def _value_of(arguments: list[str], option: str) -> str | None:
@@ -106,16 +137,3 @@ def _value_of(arguments: list[str], option: str) -> str | None:
         if argument.startswith(option + "="):
             return argument.partition("=")[2]
     return None
-
-
-def _estimate(config: TrainConfig) -> str:
-    """Memory of the rollout storage, and the number of updates."""
-    env, learn = config.env, config.learn
-    if env.obs == "tiles":
-        bytes_each = (env.stack or 2) * 5 * 13 * 16 + 64
-    else:
-        bytes_each = (env.stack or 4) * 84 * 84
-    batch = env.num_envs * learn.rollout_steps
-    storage = (batch + env.num_envs) * bytes_each / 2**20
-    updates = -(-config.run.steps // batch)
-    return f"# {updates:,} updates of {batch:,} steps; {storage:.0f} MiB of observations in storage"

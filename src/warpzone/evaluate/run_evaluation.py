@@ -10,7 +10,7 @@ from warpzone.errors import ConfigError
 from warpzone.evaluate.evaluation import Evaluation, evaluate
 from warpzone.evaluate.trained import load_policy
 from warpzone.train.atomic_file import write_text_atomically
-from warpzone.train.session import run_of
+from warpzone.train.run_directory import run_of
 
 
 def evaluate_run(

@@ -17,7 +17,8 @@ from warpzone.models.actor_critic import ActorCritic, Obs
 from warpzone.rollout.collector import sample
 from warpzone.train import build, checkpoint
 from warpzone.train.checkpoint_store import find_best, find_latest
-from warpzone.train.session import run_of, saved_config
+from warpzone.train.run_directory import run_of
+from warpzone.train.session import saved_config
 
 
 @dataclass(frozen=True)

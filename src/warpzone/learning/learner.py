@@ -154,6 +154,7 @@ class Learner:
 
     def _update(self, batch: Batch, entropy_weight: float, index: int) -> dict[str, float]:
         s = self.settings
+        self.model.draw_noise(self.generator)
         with self.autocast():
             decision = self.model.unroll(batch.obs, batch.state, batch.first)
         log_probs = log_prob(decision.logits, batch.actions)

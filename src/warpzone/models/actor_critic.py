@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from warpzone.models.encoders import orthogonal
 from warpzone.models.memory import Memory
+from warpzone.models.noisy import NoisyLinear
 
 #: A batch of pictures, or of tile grids with features.
 Obs = Tensor | tuple[Tensor, Tensor]
@@ -32,18 +33,27 @@ def flatten_time(obs: Obs) -> Obs:
 class ActorCritic(nn.Module):
     """Chooses actions and judges states."""
 
-    def __init__(self, encoder: nn.Module, memory: Memory, actions: int):
-        """Puts the parts together; the policy starts out almost uniform."""
+    def __init__(
+        self, encoder: nn.Module, memory: Memory, actions: int, *, noisy_heads: bool = False
+    ):
+        """Puts the parts together; without noise the policy starts out almost uniform."""
         super().__init__()
+        head = NoisyLinear if noisy_heads else nn.Linear
         self.encoder = encoder
         self.memory = memory
-        self.policy = orthogonal(nn.Linear(memory.size, actions), 0.01)
-        self.value = orthogonal(nn.Linear(memory.size, 1), 1.0)
+        self.policy = orthogonal(head(memory.size, actions), 0.01)
+        self.value = orthogonal(head(memory.size, 1), 1.0)
 
     def initial_state(self, lanes: int) -> Tensor:
         """The memory at the beginning of an episode."""
         device = self.policy.weight.device
         return torch.zeros(lanes, self.memory.state_size, device=device)
+
+    def draw_noise(self, generator: torch.Generator) -> None:
+        """Draws the noise of noisy heads anew; without them nothing is drawn."""
+        for head in (self.policy, self.value):
+            if isinstance(head, NoisyLinear):
+                head.draw(generator)
 
     def step(self, obs: Obs, state: Tensor, first: Tensor) -> Decision:
         """One moment of each lane; `first` marks lanes whose episode begins."""

@@ -54,6 +54,12 @@ class RolloutStorage:
         self._truncated = self.truncated.numpy()
 
     @property
+    def nbytes(self) -> int:
+        """Memory that all of it takes."""
+        tensors = (value for value in vars(self).values() if isinstance(value, Tensor))
+        return sum(tensor.nbytes for tensor in (*self._obs, *tensors))
+
+    @property
     def ended(self) -> Tensor:
         """Whether an episode ended with each step, in any way."""
         return self.terminated | self.truncated

@@ -30,6 +30,7 @@ class Progress:
         steps: Environment steps so far.
         total_steps: How many there will be.
         steps_per_second: Present speed.
+        remaining_seconds: Time to the end, as measured over a while.
         clear_rate: Share of clears, 0 to 1.
         best_distance: Pixels.
         mean_return: Mean return of the last episodes.
@@ -42,19 +43,13 @@ class Progress:
     steps: int
     total_steps: int
     steps_per_second: float | None = None
+    remaining_seconds: float | None = None
     clear_rate: float | None = None
     best_distance: float | None = None
     mean_return: float | None = None
     phase: str = ""
     update: int = 0
     episodes: int = 0
-
-    @property
-    def remaining_seconds(self) -> float | None:
-        """Time to the end at the present speed."""
-        if not self.steps_per_second:
-            return None
-        return max(0, self.total_steps - self.steps) / self.steps_per_second
 
 
 class Display(Protocol):

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -23,7 +23,8 @@ from warpzone.models.memory import make_memory
 from warpzone.train.checkpoint_tree import fit_compiled, keys_differ, strip_compiled
 
 _ALLOW_CPU = "WARPZONE_ALLOW_CPU_AUTO"
-_PRECISIONS = {
+Precision = Literal["float32", "bfloat16", "float16"]
+_PRECISIONS: dict[Precision, torch.dtype] = {
     "float32": torch.float32,
     "bfloat16": torch.bfloat16,
     "float16": torch.float16,
@@ -93,7 +94,7 @@ def make_model(options: ModelOptions, obs_space: Any, actions: int) -> ActorCrit
             encoder = ImpalaEncoder(shape, (16, 32, 32), options.hidden)
     width = int(encoder.size)
     memory = make_memory(options.memory, width, options.memory_size, options.memory_window)
-    return ActorCritic(encoder, memory, actions)
+    return ActorCritic(encoder, memory, actions, noisy_heads=options.heads == "noisy")
 
 
 def place_model(model: ActorCritic, device: torch.device) -> ActorCritic:
@@ -152,14 +153,18 @@ def choose_device(config: TrainConfig) -> torch.device:
     return device
 
 
+def choose_precision(config: TrainConfig, device: torch.device) -> Precision:
+    """The precision of a run: as asked for, or what the machine computes quickly."""
+    if config.run.precision != "auto":
+        return config.run.precision
+    quick = device.type == "cuda" or "avx512_bf16" in _processor_flags()
+    return "bfloat16" if quick else "float32"
+
+
 def make_autocast(
-    config: TrainConfig, device: torch.device
+    precision: Precision, device: torch.device
 ) -> Callable[[], AbstractContextManager[Any]]:
     """Makes the context in which the network runs forward."""
-    precision = config.run.precision
-    if precision == "auto":
-        quick = device.type == "cuda" or "avx512_bf16" in _processor_flags()
-        precision = "bfloat16" if quick else "float32"
     dtype = _PRECISIONS[precision]
     enabled = dtype != torch.float32
     return lambda: torch.autocast(device.type, dtype=dtype if enabled else None, enabled=enabled)

@@ -17,7 +17,7 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -30,6 +30,7 @@ from warpzone.train.checkpoint_tree import decode, encode
 _log = logging.getLogger(__name__)
 
 SUFFIX = ".pt"
+Sidecar = Literal["whole", "missing", "unreadable"]
 _FORMAT = 1
 
 
@@ -156,6 +157,17 @@ def verify(path: Path) -> CheckpointMeta:
     except OSError as error:
         raise CheckpointError(f"{path} cannot be read: {error.strerror or error}") from error
     return _meta_of(path, row)
+
+
+def sidecar_of(path: Path) -> Sidecar:
+    """How the side-car of a checkpoint is found; `verify` makes a bad one again."""
+    try:
+        json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return "missing"
+    except (OSError, ValueError):
+        return "unreadable"
+    return "whole"
 
 
 def read_meta(path: Path) -> CheckpointMeta:

@@ -11,15 +11,17 @@ from warpzone.telemetry.heartbeat import Heartbeat
 from warpzone.telemetry.hub import Telemetry
 from warpzone.telemetry.metrics import MetricRow
 from warpzone.telemetry.resources import ResourceMonitor
-from warpzone.telemetry.terminal import Display, Progress
+from warpzone.telemetry.terminal import Display, Progress, duration, short
 from warpzone.train.checkpoint import CheckpointMeta
 from warpzone.train.checkpoint_store import CheckpointStore
+from warpzone.train.pace import Pace
 from warpzone.train.signals import StopRequest
 from warpzone.train.trainer import Trainer
 
 _log = logging.getLogger(__name__)
 
 _ENOUGH_EPISODES = 100  # Before that, a clear rate says little.
+_UPDATES_TO_JUDGE = 5  # Before that, the expected time would be a guess.
 
 
 class Loop:
@@ -39,6 +41,7 @@ class Loop:
         self.trainer, self.telemetry, self.heartbeat = trainer, telemetry, heartbeat
         self.resources, self.store, self.display = resources, store, display
         self.best = 0.0
+        self.pace = Pace(trainer.steps)
         self._saved_update = -1
         self._saved_at = time.monotonic()
 
@@ -75,12 +78,18 @@ class Loop:
 
     def _show(self, row: MetricRow) -> None:
         trainer = self.trainer
+        self.pace.tick(trainer.steps)
+        remaining = self.pace.seconds_for(trainer.config.run.steps - trainer.steps)
+        if self.pace.updates == _UPDATES_TO_JUDGE and remaining:
+            steps = short(trainer.config.run.steps - trainer.steps)
+            self.display.message(f"about {duration(remaining)} for the {steps} steps to go")
         self.display.update(
             Progress(
                 level=trainer.config.env.level,
                 steps=trainer.steps,
                 total_steps=trainer.config.run.steps,
                 steps_per_second=float(row["speed/steps_per_second"]),
+                remaining_seconds=remaining,
                 clear_rate=trainer.statistics.clear_rate,
                 best_distance=trainer.statistics.best_progress,
                 phase="training",

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from warpzone.errors import ResumeError
 from warpzone.train.checkpoint_store import find_latest
-from warpzone.train.run_list import RunSummary, list_runs
+from warpzone.train.run_list import list_runs
 
+NEWEST = "newest"
 _ABSENT = "(not set)"
 
 
@@ -75,17 +76,42 @@ def check_config(
     return found
 
 
-def find_resume(
-    target: Path | None,
-    runs_folder: Path,
-    matches: Callable[[RunSummary], bool] = lambda _: True,
-) -> Path:
+def resolve_run(word: str, runs_folder: Path, level: str | None = None) -> Path:
+    """Finds what `--resume` means.
+
+    Args:
+        word: A path, the name of a run below the runs folder, or 'newest'.
+        runs_folder: Where runs are looked for, a few folders deep.
+        level: For 'newest': only runs of this level, as it is written in their configuration.
+
+    Returns:
+        A run directory or checkpoint.
+
+    Raises:
+        ResumeError: There is none, or the name fits several.
+    """
+    if word == NEWEST:
+        return find_resume(None, runs_folder, level).parent.parent
+    if Path(word).exists():
+        return Path(word)
+    named = [run.path for run in list_runs(runs_folder) if run.path.name == word]
+    if len(named) > 1:
+        raise ResumeError(f"several runs are named {word}: {', '.join(map(str, named))}; give one")
+    if not named:
+        raise ResumeError(
+            f"{word} is no path, and no run below {runs_folder} has this name; "
+            f"`warpzone runs {runs_folder}` lists them"
+        )
+    return named[0]
+
+
+def find_resume(target: Path | None, runs_folder: Path, level: str | None = None) -> Path:
     """Finds the checkpoint to go on from.
 
     Args:
         target: A checkpoint, a run directory, or None for the newest run that matches.
         runs_folder: Where runs are looked for without a target.
-        matches: Which of them fit, such as those of the same level.
+        level: Only runs of this level fit; None means all.
 
     Raises:
         ResumeError: There is none.
@@ -94,11 +120,12 @@ def find_resume(
     if target is not None:
         return _of_target(target)
     for run in sorted(list_runs(runs_folder), key=lambda run: run.changed, reverse=True):
-        if matches(run):
+        if level in (None, run.level):
             path = find_latest(run.path)
             if path is not None:
                 return path
-    raise ResumeError(f"no run below {runs_folder} fits and has a checkpoint")
+    of_level = "" if level is None else f" of level {level}"
+    raise ResumeError(f"no run{of_level} below {runs_folder} has a checkpoint to go on from")
 
 
 def _of_target(target: Path) -> Path:

@@ -132,6 +132,11 @@ class RunDirectory:
             yield
 
 
+def run_of(target: Path) -> RunDirectory:
+    """The run that a path means: its own folder, or that of one of its checkpoints."""
+    return RunDirectory.open(target.parent.parent if target.is_file() else target)
+
+
 def _make_unique(parent: Path, name: str) -> Path:
     for number in range(1, _MOST_NAMES):
         path = parent / (name if number == 1 else f"{name}-{number}")

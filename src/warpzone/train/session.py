@@ -20,7 +20,7 @@ from warpzone.train import checkpoint
 from warpzone.train.checkpoint_store import CheckpointStore
 from warpzone.train.loop import Loop
 from warpzone.train.resume_guard import check_config, find_resume
-from warpzone.train.run_directory import RunDirectory
+from warpzone.train.run_directory import RunDirectory, run_of
 from warpzone.train.signals import StopRequest, handle_signals
 from warpzone.train.trainer import Trainer
 
@@ -49,11 +49,6 @@ def saved_config(target: Path) -> TrainConfig:
     """The configuration that a run, or the run of a checkpoint, was started with."""
     run = run_of(target)
     return from_toml(run.read_config(), preset("cpu"), str(run.config))
-
-
-def run_of(target: Path) -> RunDirectory:
-    """The run that a path means: its own folder, or that of one of its checkpoints."""
-    return RunDirectory.open(target.parent.parent if target.is_file() else target)
 
 
 def start(config: TrainConfig, display: Mode = "auto") -> tuple[RunDirectory, StopRequest]:
@@ -101,7 +96,7 @@ def _train(
             else:
                 trainer.load_state_dict(dict(checkpoint.load(from_checkpoint).state))
             loop = _make_loop(run, trainer, heartbeat, mode, stack)
-            loop.display.message(f"training in {run.path} on {trainer.device}")
+            loop.display.message(f"training in {run.path} {trainer.place}")
             loop.run(stop)
             finished = not stop
         finally:

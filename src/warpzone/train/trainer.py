@@ -41,7 +41,8 @@ class Trainer:
         space, actions = self.env.single_observation_space, len(self.env.config.actions)
         model = build.make_model(config.model, space, actions)
         self.model = build.place_model(model, self.device)
-        self.autocast = build.make_autocast(config, self.device)
+        self.precision = build.choose_precision(config, self.device)
+        self.autocast = build.make_autocast(self.precision, self.device)
         self.storage = RolloutStorage(
             config.learn.rollout_steps,
             config.env.num_envs,
@@ -79,6 +80,7 @@ class Trainer:
     def update(self) -> MetricRow:
         """One rollout and what is learned from it."""
         began = time.perf_counter()
+        self.model.draw_noise(self._collect_random)
         times = self.collector.collect()
         collected = time.perf_counter()
         rate = self._apply_schedules()
@@ -110,6 +112,16 @@ class Trainer:
             "run/starts": self.sessions,
             "run/elapsed": self.elapsed,
         }
+
+    @property
+    def place(self) -> str:
+        """Where and how it is computed, for people."""
+        threads = self.config.env.num_threads or build.processor_cores()
+        compiled = ", compiled" if self.config.run.compile else ""
+        return (
+            f"on {self.device}, {self.precision}{compiled}, arithmetic on "
+            f"{_threads(torch.get_num_threads())}, {self.env.num_envs} games on {_threads(threads)}"
+        )
 
     @property
     def success(self) -> float:
@@ -208,6 +220,10 @@ class Trainer:
         self.sessions = counters["starts"] + 1
         self.elapsed = counters["elapsed"]
         self.learner.skipped = counters["skipped"]
+
+
+def _threads(count: int) -> str:
+    return f"{count} thread" if count == 1 else f"{count} threads"
 
 
 def _seed_everything(seed: int) -> None:

@@ -1,0 +1,46 @@
+"""How fast a run goes, and how long the rest of it will take."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+_KEPT = 0.97
+"""Share of the past that counts at each update: the last thirty or so decide."""
+
+
+class Pace:
+    """Measures by the wall clock, everything between two updates included."""
+
+    def __init__(self, steps: int, clock: Callable[[], float] = time.monotonic) -> None:
+        """Starts the clock.
+
+        Args:
+            steps: Done so far.
+            clock: For tests.
+        """
+        self.updates = 0
+        """Updates measured so far."""
+        self._clock = clock
+        self._last_steps, self._last_time = steps, clock()
+        self._steps = self._seconds = 0.0
+
+    def tick(self, steps: int) -> None:
+        """An update is done; `steps` are all so far."""
+        now = self._clock()
+        # The first update warms up caches and compilers: it counts only until there is another.
+        kept = 0.0 if self.updates == 1 else _KEPT
+        self._steps = kept * self._steps + steps - self._last_steps
+        self._seconds = kept * self._seconds + now - self._last_time
+        self._last_steps, self._last_time = steps, now
+        self.updates += 1
+
+    @property
+    def steps_per_second(self) -> float | None:
+        """The smoothed speed; None before the first update."""
+        return self._steps / self._seconds if self._seconds > 0 else None
+
+    def seconds_for(self, steps: int) -> float | None:
+        """Time that so many steps will take."""
+        speed = self.steps_per_second
+        return None if not speed else max(0, steps) / speed
