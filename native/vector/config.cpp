@@ -85,6 +85,9 @@ LaneSettings check_config(const EnvConfig& config, mario::Game game) {
   if (config.max_pool && settings.obs != ObsKind::kPixels) {
     refuse("max_pool", "True", "False unless obs is 'pixels'");
   }
+  if (config.show_buttons && settings.obs != ObsKind::kPixels) {
+    refuse("show_buttons", "True", "False unless obs is 'pixels'");
+  }
   check_range("frame_skip", config.frame_skip, 1, 60);
   check_range("noop_max", config.noop_max, 0, 1000);
   check_range("power", config.power, 0, 2);

@@ -34,6 +34,8 @@ using Choice = std::optional<bool>;
     "tiles.")                                                                                   \
   X(int, frame_skip, 4, "Emulated frames for each step; the action is held.")                   \
   X(bool, max_pool, false, "Pixels: take the brighter of a step's last two frames for each.")   \
+  X(bool, show_buttons, false,                                                                  \
+    "Pixels: show the buttons of the last frame as eight blocks in the upper left corner.")     \
   X(std::string, hud, "keep", "The status bar: 'keep', 'mask' (black) or 'crop'.")              \
   X(Buttons, actions, (Buttons{0x00, 0x80, 0x81, 0x82, 0x83, 0x01, 0x40}),                      \
     "Buttons of each action as bits A, B, Select, Start, Up, Down, Left, Right from bit 0.")    \

@@ -137,6 +137,7 @@ void Lane::take_picture() {
       std::uint8_t grey[kScreenPixels];
       context_.picture.read_grey(console_, grey);
       context_.picture.shrink_grey(grey, target);
+      show_buttons(target);
       break;
     }
     case ObsKind::kRgb:
@@ -146,6 +147,10 @@ void Lane::take_picture() {
       mario::write_tiles(console_.ram(), target);
       break;
   }
+}
+
+void Lane::show_buttons(std::uint8_t* picture) const {
+  if (context_.settings.config.show_buttons) context_.picture.show_buttons(state_.buttons, picture);
 }
 
 void Lane::play_frames(std::uint8_t buttons) {
@@ -176,6 +181,7 @@ void Lane::play_frames(std::uint8_t buttons) {
     context_.picture.read_grey(console_, grey);
     for (int i = 0; i < kScreenPixels; ++i) grey[i] = std::max(grey[i], before[i]);
     context_.picture.shrink_grey(grey, plane(state_.newest));
+    show_buttons(plane(state_.newest));
   } else {
     take_picture();
   }

@@ -98,6 +98,7 @@ class Lane {
   void end_classic_frame();
   void draw_ahead();
   void take_picture();
+  void show_buttons(std::uint8_t* picture) const;
   void fill_stack();
   void write_info(const InfoSlot& out) const;
   void write_obs(std::uint8_t* obs, std::uint8_t* features) const;

@@ -25,10 +25,12 @@ std::uint64_t checksum_of(Header header, std::span<const std::uint8_t> body) {
 }
 
 std::uint64_t shape_of(const LaneSettings& settings) {
-  const std::uint32_t numbers[] = {
-      static_cast<std::uint32_t>(settings.obs), static_cast<std::uint32_t>(settings.hud),
-      static_cast<std::uint32_t>(settings.height), static_cast<std::uint32_t>(settings.width),
-      static_cast<std::uint32_t>(settings.stack)};
+  const std::uint32_t numbers[] = {static_cast<std::uint32_t>(settings.obs),
+                                   static_cast<std::uint32_t>(settings.hud),
+                                   static_cast<std::uint32_t>(settings.height),
+                                   static_cast<std::uint32_t>(settings.width),
+                                   static_cast<std::uint32_t>(settings.stack),
+                                   static_cast<std::uint32_t>(settings.config.show_buttons)};
   return nes::hash_bytes({reinterpret_cast<const std::uint8_t*>(numbers), sizeof numbers});
 }
 
@@ -120,7 +122,8 @@ LaneParts unpack_lane_state(std::span<const std::uint8_t> blob, std::size_t lane
   }
   if (header.shape != shape_of(settings) || header.planes_size != settings.obs_size()) {
     throw nes::StateError(
-        "the save state was made with other observations (obs, size, stack or hud differ)");
+        "the save state was made with other observations (obs, size, stack, hud or show_buttons "
+        "differ)");
   }
   const auto body = blob.subspan(sizeof header);
   return {body.first(header.console_size), body.subspan(header.console_size, header.lane_size),

@@ -15,6 +15,7 @@
 namespace warpzone {
 namespace {
 
+constexpr int kBlocksAcross = 21;  // A shown button is this part of the picture's side.
 constexpr int kHudRows = 32;
 constexpr int kColumns = nes::kScreenWidth;
 constexpr int kTaps = 4;  ///< Source pixels that a target pixel meets on each axis, quick way.
@@ -157,6 +158,16 @@ void PictureWriter::shrink_quickly(const std::uint8_t* grey, std::uint8_t* out) 
       out[x] = static_cast<std::uint8_t>(static_cast<float>(sum) * scale + half);
     }
     out += width_;
+  }
+}
+
+void PictureWriter::show_buttons(std::uint8_t buttons, std::uint8_t* picture) const {
+  const int side = std::max(1, std::min(height_, width_) / kBlocksAcross);
+  for (int row = 0; row < side; ++row) {
+    for (int button = 0; button < 8; ++button) {
+      std::memset(picture + row * width_ + button * side, (buttons >> button & 1) != 0 ? 255 : 0,
+                  static_cast<std::size_t>(side));
+    }
   }
 }
 

@@ -40,6 +40,9 @@ class PictureWriter {
   void read_grey(const nes::Console& console, std::uint8_t* grey) const;
   /// Shrinks `grey` to height x width.
   void shrink_grey(const std::uint8_t* grey, std::uint8_t* out) const;
+  /// Draws buttons into a shrunken picture: eight blocks from the upper left corner, A first, white
+  /// for pressed ones and black for the others.
+  void show_buttons(std::uint8_t buttons, std::uint8_t* picture) const;
   /// The screen in colour, height x width x 3, with `stride` bytes from pixel to pixel.
   void write_rgb(const nes::Console& console, std::uint8_t* out, int stride) const;
 

@@ -34,6 +34,8 @@ class EnvOptions:
     """Emulated frames for each step."""
     stack: int = 0
     """Pictures or grids in one observation; 0 means 4 for pixels and 2 for tiles."""
+    show_buttons: bool = True
+    """Pictures: show the buttons of the last frame in a corner, as a player feels them."""
     hud: Literal["keep", "mask", "crop"] = "crop"
     """What happens to the status bar in pictures."""
     sticky_prob: float = 0.25

@@ -176,6 +176,7 @@ def test_buffers_that_cannot_be_written_are_refused_not_copied(
         ({"max_pool": "yes"}, "True or False"),
         ({"max_pool": True, "obs": "rgb"}, "unless obs is 'pixels'"),
         ({"hud": "off"}, "one of 'keep', 'mask', 'crop'"),
+        ({"show_buttons": True, "obs": "rgb"}, "False unless obs is 'pixels'"),
         ({"actions": "hard"}, "right-only, simple, complex, extended"),
         ({"actions": []}, "empty"),
         ({"actions": None}, "actions: None"),

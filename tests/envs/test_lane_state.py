@@ -179,7 +179,14 @@ def test_damaged_states_are_refused_with_a_reason_and_change_nothing() -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [{"size": 85}, {"stack": 3}, {"hud": "crop"}, {"obs": "rgb", "size": 84}, {"obs": "tiles"}],
+    [
+        {"size": 85},
+        {"stack": 3},
+        {"hud": "crop"},
+        {"show_buttons": True},
+        {"obs": "rgb", "size": 84},
+        {"obs": "tiles"},
+    ],
 )
 def test_a_state_with_other_observations_is_refused(options: dict[str, Any]) -> None:
     env, other = make(1), make(1, **options)

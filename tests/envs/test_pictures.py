@@ -232,3 +232,16 @@ def test_golden_pictures_have_not_changed(level: str) -> None:
     env = play_to(level, steps=12)
     obs = env.step(1)[0]
     assert hashlib.sha256(obs.tobytes()).hexdigest()[:16] == GOLDEN[level]
+
+
+def test_shown_buttons_are_white_blocks_in_the_corner() -> None:
+    env = warpzone.MarioEnv("1-1", show_buttons=True, actions=[["right", "A"]])
+    first, _ = env.reset(seed=0)
+    assert (first[:, :4, :32] == 0).all()
+    picture = env.step(0)[0][-1]
+    pressed = [bool((picture[:4, 4 * k : 4 * k + 4] == 255).all()) for k in range(8)]
+    assert pressed == [True, *[False] * 6, True]
+    plain = warpzone.MarioEnv("1-1", actions=[["right", "A"]])
+    plain.reset(seed=0)
+    picture[:4, :32] = (without := plain.step(0)[0][-1])[:4, :32]
+    np.testing.assert_array_equal(picture, without)

@@ -76,6 +76,7 @@ def compare_masked_reset(
         pytest.param({"obs": "pixels", "stack": 1}, id="pixels-unstacked"),
         pytest.param({"obs": "pixels", "hud": "mask"}, id="pixels-masked"),
         pytest.param({"obs": "pixels", "hud": "crop"}, id="pixels-cropped"),
+        pytest.param({"obs": "pixels", "show_buttons": True, "max_pool": True}, id="with-buttons"),
         pytest.param({"obs": "pixels", "size": (61, 83), "stack": 2}, id="pixels-exact-shrink"),
         pytest.param({"obs": "pixels", "size": (120, 128)}, id="pixels-halved"),
         pytest.param({"obs": "pixels", "size": (240, 256), "stack": 1}, id="pixels-full"),

@@ -26,6 +26,7 @@ _STATUS_NAMES = ("small", "tall", "fireball")
 # Addresses and values that only the classic reward needs; native/mario/ram.hpp explains them.
 _PLAYER_TASK, _LIFE_LOST, _DYING = 0x0E, 6, 11
 _Y_PAGE, _LIVES, _NO_LIVES = 0xB5, 0x75A, 0xFF
+_BLOCKS_ACROSS = 21  # A shown button is this part of the picture's side.
 
 Obs = Any  # A picture stack, or a dict of tiles and features.
 
@@ -156,7 +157,7 @@ class MarioEnv(gym.Env[Obs, np.int64]):
                 before = self._picture.grey(self._console)
         if before is not None:
             grey = np.maximum(before, self._picture.grey(self._console))
-            return self._picture.shrink(grey)
+            return self._with_buttons(self._picture.shrink(grey))
         return self._plane()
 
     def _end_classic_frame(self) -> None:
@@ -181,7 +182,16 @@ class MarioEnv(gym.Env[Obs, np.int64]):
             return _native.tiles(self._console)
         if self._config.obs == "rgb":
             return self._picture.rgb(self._console)
-        return self._picture.shrink(self._picture.grey(self._console))
+        return self._with_buttons(self._picture.shrink(self._picture.grey(self._console)))
+
+    def _with_buttons(self, picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """The picture, with the buttons of the last frame in its corner if asked for."""
+        if self._config.show_buttons:
+            side = max(1, min(picture.shape) // _BLOCKS_ACROSS)
+            for button in range(8):
+                shown = 255 if self._buttons >> button & 1 else 0
+                picture[:side, button * side : (button + 1) * side] = shown
+        return picture
 
     def _draw_ahead(self) -> None:
         """Draws the next frame and takes it back: the screen is no part of the machine's state."""

@@ -73,6 +73,7 @@ def shared_env_options(config: TrainConfig) -> dict[str, Any]:
     }
     if env.obs == "pixels":
         options["hud"] = env.hud
+        options["show_buttons"] = env.show_buttons
     return options
 
 
