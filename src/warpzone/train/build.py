@@ -20,6 +20,7 @@ from warpzone.models import compiling
 from warpzone.models.actor_critic import ActorCritic
 from warpzone.models.encoders import FoldedEncoder, ImpalaEncoder, NatureEncoder, TileEncoder
 from warpzone.models.memory import make_memory
+from warpzone.processors import processor_cores
 from warpzone.train.checkpoint_tree import fit_compiled, keys_differ, strip_compiled
 
 _ALLOW_CPU = "WARPZONE_ALLOW_CPU_AUTO"
@@ -29,13 +30,6 @@ _PRECISIONS: dict[Precision, torch.dtype] = {
     "bfloat16": torch.bfloat16,
     "float16": torch.float16,
 }
-
-
-def processor_cores() -> int:
-    """Cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def make_env(config: TrainConfig) -> MarioVectorEnv:

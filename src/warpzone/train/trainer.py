@@ -16,6 +16,7 @@ from warpzone.learning.learner import Learner
 from warpzone.learning.schedules import blended, scheduled
 from warpzone.models.actor_critic import Decision, Obs
 from warpzone.models.placement import to_device
+from warpzone.processors import processor_cores
 from warpzone.rollout.collector import Collector, Info
 from warpzone.rollout.storage import RolloutStorage
 from warpzone.telemetry.episodes import EpisodeStatistics
@@ -34,7 +35,7 @@ class Trainer:
         """Builds environment, network, collector and learner; nothing is played yet."""
         self.config = config
         _seed_everything(config.run.seed)
-        torch.set_num_threads(config.run.torch_threads or build.processor_cores())
+        torch.set_num_threads(config.run.torch_threads or processor_cores())
         self.device = build.choose_device(config)
         self.env = build.make_env(config)
         space, actions = self.env.single_observation_space, len(self.env.config.actions)
@@ -114,7 +115,7 @@ class Trainer:
     @property
     def place(self) -> str:
         """Where and how it is computed, for people."""
-        threads = self.config.env.num_threads or build.processor_cores()
+        threads = self.config.env.num_threads or processor_cores()
         compiled = ", compiled" if self.config.run.compile else ""
         return (
             f"on {self.device}, {self.precision}{compiled}, arithmetic on "
