@@ -19,9 +19,12 @@ class EnvOptions:
     """The games that are played."""
 
     level: str = "1-1"
-    """Level ('1-1'), several ('1-1,1-2'), or 'all'."""
+    """Level ('1-1'), several ('1-1,1-2'), a span ('1-1..1-4'), 'all', or 'random': a new one of all
+    levels at every episode."""
     level_order: Literal["cycle", "random"] = "cycle"
     """Several levels: each lane keeps one, or draws a new one at every episode."""
+    held_out: str = ""
+    """Levels that are never trained on; `warpzone eval` reports them apart."""
     obs: Literal["pixels", "tiles"] = "pixels"
     """Grey pictures, or the tile grid read from RAM."""
     actions: str = "right-only"

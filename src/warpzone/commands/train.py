@@ -23,7 +23,8 @@ class Train:
     For example:
       warpzone train --level 1-1
       warpzone train --level 1-1 --obs tiles --steps 500000
-      warpzone train --preset gpu --level 1-1,1-2,1-3 --algo vtrace --model impala --memory lstm
+      warpzone train --level random --held-out 1-3,2-1
+      warpzone train --preset gpu --level 1-1..1-3 --algo vtrace --model impala --memory lstm
       warpzone train --resume runs/mario-1-1
       warpzone train --resume mario-1-1              # below the runs folder
       warpzone train --resume newest --level 1-1     # the one that was trained last

@@ -65,7 +65,7 @@ class MarioVectorEnv(VectorEnv[Obs, Any, Any]):
         """Makes the lanes and starts the threads.
 
         Args:
-            level: A level ('1-1'), several ('1-1,1-2', or a list), 'all', or 'game'.
+            level: A level ('1-1'), several ('1-1,1-2', '1-1..1-4', a list), 'all', or 'game'.
             num_envs: Number of lanes.
             num_threads: Threads to share them; by default one a processor core.
             render_mode: None or 'rgb_array'.

@@ -14,6 +14,7 @@ from warpzone.evaluate.episode import film_episode
 from warpzone.evaluate.film import FilmedEnv
 from warpzone.evaluate.trained import Player, TrainedPolicy, load_policy
 from warpzone.evaluate.video import VideoWriter
+from warpzone.train.levels import named_levels, trained_levels
 
 _TRIES = 10
 _SCALE = 2
@@ -70,7 +71,7 @@ def film_policy(
     """
     trained = load_policy(target)
     env = FilmedEnv(
-        level or trained.config.env.level,
+        named_levels(level) if level else trained_levels(trained.config.env),
         sticky_prob=trained.config.env.sticky_prob,
         noop_max=trained.config.env.noop_max,
         **trained.env_options(),

@@ -22,6 +22,7 @@ from warpzone.models.encoders import FoldedEncoder, ImpalaEncoder, NatureEncoder
 from warpzone.models.memory import make_memory
 from warpzone.processors import processor_cores
 from warpzone.train.checkpoint_tree import fit_compiled, keys_differ, strip_compiled
+from warpzone.train.levels import level_order, trained_levels
 
 _ALLOW_CPU = "WARPZONE_ALLOW_CPU_AUTO"
 Precision = Literal["float32", "bfloat16", "float16"]
@@ -36,7 +37,7 @@ def make_env(config: TrainConfig) -> MarioVectorEnv:
     """The games of a run."""
     env, reward = config.env, config.reward
     return MarioVectorEnv(
-        env.level,
+        trained_levels(env),
         num_envs=env.num_envs,
         num_threads=env.num_threads or processor_cores(),
         autoreset="same-step",
@@ -52,7 +53,7 @@ def make_env(config: TrainConfig) -> MarioVectorEnv:
         **shared_env_options(config),
         sticky_prob=env.sticky_prob,
         noop_max=env.noop_max,
-        level_order=env.level_order,
+        level_order=level_order(env),
     )
 
 
