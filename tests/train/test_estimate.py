@@ -53,9 +53,7 @@ def test_the_pace_follows_a_lasting_change_and_smooths_a_short_one() -> None:
     assert pace.steps_per_second == pytest.approx(50.0, rel=0.02)
 
 
-def test_a_trial_measures_time_and_memory(
-    rom_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_trial_measures_time_and_memory(rom_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("warpzone.train.estimate.TRIAL_SECONDS", 0.0)
     found = estimate(tiny(updates=100))
     assert (found.updates, found.update_steps, found.tried) == (100, UPDATE, 2)
@@ -68,12 +66,17 @@ def test_a_trial_measures_time_and_memory(
 
 
 def test_a_dry_run_prints_it_and_writes_nothing(
-    tmp_path: Path, rom_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    rom_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("warpzone.train.estimate.TRIAL_SECONDS", 0.0)
     options = ["--obs", "tiles", "--num-envs", "4", "--rollout-steps", "8", "--minibatch", "16"]
-    assert cli.main(["train", "--dry-run", *options, "--device", "cpu", "--torch-threads", "1"]) == 0
+    assert (
+        cli.main(["train", "--dry-run", *options, "--device", "cpu", "--torch-threads", "1"]) == 0
+    )
     text = capsys.readouterr().out
     assert "[env]" in text
     assert "# on cpu, " in text

@@ -91,7 +91,7 @@ def _facts(content: CheckpointContent) -> Iterator[tuple[str, str]]:
     yield "written", f"{meta.created}, number {meta.serial} of the run"
     yield "done", f"{meta.steps:,} steps, {meta.updates:,} updates"
     for name, value in meta.extra.items():
-        shown = f"{value:.0%}" if name == "clear_rate" else f"{value:,}"
+        shown = f"{value:.0%}" if name == "clear_rate" else str(value)
         yield name.replace("_", " "), shown
     parts = ", ".join(f"{name} {count:,}" for name, count in content.parameters.items())
     yield "parameters", f"{sum(content.parameters.values()):,}: {parts}"

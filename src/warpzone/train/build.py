@@ -165,6 +165,11 @@ def make_autocast(
     return lambda: torch.autocast(device.type, dtype=dtype if enabled else None, enabled=enabled)
 
 
+def make_scaler(precision: Precision, device: torch.device) -> torch.amp.GradScaler:
+    """Keeps small gradients from vanishing in float16; does nothing otherwise."""
+    return torch.amp.GradScaler(device.type, enabled=precision == "float16")
+
+
 def _processor_flags() -> str:
     information = Path("/proc/cpuinfo")
     return information.read_text() if information.exists() else ""
@@ -190,6 +195,8 @@ def learner_settings(config: TrainConfig) -> LearnerSettings:
         accumulate=learn.accumulate,
         value_weight=learn.value_weight,
         gradient_norm=learn.gradient_norm,
+        norm_limit=learn.norm_limit,
+        skips_allowed=learn.skips_allowed,
         stop_at_kl=learn.stop_at_kl,
     )
 

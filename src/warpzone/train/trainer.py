@@ -62,6 +62,7 @@ class Trainer:
             build.learner_settings(config),
             self._learn_random,
             self.autocast,
+            scaler=build.make_scaler(self.precision, self.device),
         )
         self.statistics = EpisodeStatistics()
         self.episodes = EpisodeLog(self.env, self.statistics)
@@ -131,6 +132,16 @@ class Trainer:
         """Ends the games."""
         self.env.close()
 
+    def abandon_update(self) -> None:
+        """Makes the state whole after an update that broke off: the games stay where they are.
+
+        Its rollout is forgotten; the next one begins with what the lanes see now.
+        """
+        obs, info = self.env.observe()
+        self.storage.put_first(obs)
+        self.storage.first[0] = torch.from_numpy(info["steps"] == 0)
+        self.optimizer.zero_grad(set_to_none=True)
+
     # What training depends on besides weights: success so far and steps done.
 
     def _apply_schedules(self) -> float:
@@ -171,6 +182,7 @@ class Trainer:
         return {
             "model": strip_compiled(self.model.state_dict()),
             "optimizer": self.optimizer.state_dict(),
+            "learner": self.learner.state_dict(),
             "random": {
                 "python": repr(random.getstate()),
                 "numpy": _numpy_random_state(),
@@ -187,7 +199,6 @@ class Trainer:
                 "updates": self.updates,
                 "starts": self.starts,
                 "elapsed": self.elapsed,
-                "skipped": self.learner.skipped,
             },
         }
 
@@ -199,6 +210,7 @@ class Trainer:
         """
         build.load_weights(self.model, state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
+        self.learner.load_state_dict(state["learner"])
         draws = state["random"]
         _set_python_random_state(draws["python"])
         _set_numpy_random_state(draws["numpy"])
@@ -215,7 +227,6 @@ class Trainer:
         self.steps, self.updates = counters["steps"], counters["updates"]
         self.starts = counters["starts"] + 1
         self.elapsed = counters["elapsed"]
-        self.learner.skipped = counters["skipped"]
 
 
 def _threads(count: int) -> str:
