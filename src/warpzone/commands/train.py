@@ -58,14 +58,20 @@ class Train:
             print(to_toml(self.config))
             print(estimate(self.config))
             return 0
+        from warpzone.evaluate.film_process import FilmProcess
         from warpzone.train import session
 
-        if self.resume is not None:
-            run, stop = session.resume(
-                self.resume, self.config, self.resume_with_changes, self.display
-            )
-        else:
-            run, stop = session.start(self.config, self.display)
+        with FilmProcess() as films:
+            if self.resume is not None:
+                run, stop = session.resume(
+                    self.resume,
+                    self.config,
+                    self.resume_with_changes,
+                    self.display,
+                    film=films.film,
+                )
+            else:
+                run, stop = session.start(self.config, self.display, film=films.film)
         print(f"the run is in {run.path}")
         if stop:
             print(f"stopped by {stop.reason}; go on with: warpzone train --resume {run.path}")
