@@ -291,3 +291,21 @@ def test_install_keeps_good_images_and_asks_nothing(
     messages: list[str] = []
     assert roms.install(lambda text: pytest.fail("asked"), messages.append) == expected
     assert all("already installed" in message for message in messages)
+
+
+def test_a_path_that_is_too_long_is_one_sentence(
+    data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "x" * 5000
+    with pytest.raises(RomError, match=r"x{9}…, given as the game's image, cannot be used \(File"):
+        roms.find_rom(path=name)
+    with pytest.raises(RomError, match="cannot be used"):
+        roms.read_rom(name)
+    monkeypatch.setenv("WARPZONE_ROM", name)
+    with pytest.raises(RomError, match="named by WARPZONE_ROM, cannot be used"):
+        roms.find_rom()
+    monkeypatch.delenv("WARPZONE_ROM")
+    monkeypatch.setenv("WARPZONE_DATA_DIR", name)
+    with pytest.raises(RomError, match="where the game is installed, cannot be used"):
+        roms.find_rom()
+    assert all("cannot be used" in (row.problem or "") for row in roms.status())

@@ -37,7 +37,7 @@ def make_vec(
     """Makes a vector environment: `make_vec("1-1", num_envs=16, num_threads=2)`.
 
     Args:
-        level: A level ('1-1'), several ('1-1,1-2', or a list), 'all', or 'game'.
+        level: A level ('1-1'), several ('1-1,1-2', '1-1..1-4', a list), 'all', or 'game'.
         num_envs: Number of games.
         num_threads: Threads to share them; by default one a processor core.
         options: `rom`, `game`, `weights`, `render_mode`, and every parameter that

@@ -19,9 +19,12 @@ class EnvOptions:
     """The games that are played."""
 
     level: str = "1-1"
-    """Level ('1-1'), several ('1-1,1-2'), or 'all'."""
+    """Level ('1-1'), several ('1-1,1-2'), a span ('1-1..1-4'), 'all', or 'random': a new one of all
+    levels at every episode."""
     level_order: Literal["cycle", "random"] = "cycle"
     """Several levels: each lane keeps one, or draws a new one at every episode."""
+    held_out: str = ""
+    """Levels that are never trained on; `warpzone eval` reports them apart."""
     obs: Literal["pixels", "tiles"] = "pixels"
     """Grey pictures, or the tile grid read from RAM."""
     actions: str = "right-only"
@@ -136,6 +139,10 @@ class LearnOptions:
     """Weight of the entropy when every episode clears."""
     gradient_norm: float = 0.5
     """Gradients are cut to this norm."""
+    norm_limit: float = 1000.0
+    """Gradients of a larger norm are skipped, as are those that are no numbers."""
+    skips_allowed: int = 20
+    """So many may be skipped one after another; then the run stops with a snapshot."""
     stop_at_kl: float = 0.0
     """Leave the passes over a rollout once the policy has moved so far; 0 means never."""
 
@@ -166,6 +173,8 @@ class RunOptions:
     """Minutes between two checkpoints."""
     keep_checkpoints: int = 3
     """Rolling checkpoints that are kept besides latest and best."""
+    video_minutes: float = 10.0
+    """Minutes between two films of the policy, made in the background; 0 means none."""
     stop_at_clear_rate: float = 0.0
     """End early once so many of the last 100 episodes cleared; 0 means never."""
 
@@ -195,6 +204,8 @@ class TrainConfig:
             "learn.minibatch": self.learn.minibatch,
             "learn.accumulate": self.learn.accumulate,
             "learn.learning_rate": self.learn.learning_rate,
+            "learn.gradient_norm": self.learn.gradient_norm,
+            "learn.norm_limit": self.learn.norm_limit,
             "model.hidden": self.model.hidden,
             "model.memory_size": self.model.memory_size,
             "model.memory_window": self.model.memory_window,
@@ -218,6 +229,13 @@ class TrainConfig:
         for name, value in shares.items():
             if not 0.0 <= value <= 1.0:
                 raise ConfigError(f"{name} is {value}; it must be from 0 to 1")
+        not_negative = {
+            "learn.skips_allowed": self.learn.skips_allowed,
+            "run.video_minutes": self.run.video_minutes,
+        }
+        for name, value in not_negative.items():
+            if not value >= 0:
+                raise ConfigError(f"{name} is {value}; it must be 0 or more")
         batch = self.env.num_envs * self.learn.rollout_steps
         if self.learn.minibatch > batch:
             raise ConfigError(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from warpzone.rom_image import (
     canonical,
     identify,
 )
+from warpzone.whole_file import replacing
 
 __all__ = [
     "GAMES",
@@ -41,6 +41,7 @@ __all__ = [
 
 # Far above any game image, and far below what would hurt to read.
 _LARGEST_READ = 1024 * 1024
+_LONGEST_SHOWN = 80
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ def find_rom(game: str = SMB, path: str | os.PathLike[str] | None = None) -> Pat
     if configured:
         return _existing(Path(configured).expanduser(), f"named by {file.variable}")
     installed = data_folder() / file.file_name
-    if installed.is_file():
+    if _is_file(installed, "where the game is installed"):
         return installed
     raise RomError(
         f"no image of the game '{game}' is installed; run `warpzone rom install`, or"
@@ -174,7 +175,7 @@ def import_rom(path: str | os.PathLike[str], game: str | None = None) -> Path:
     """
     image = read_rom(path, game)
     target = game or identify(image).game or SMB
-    return _write_atomically(data_folder() / _FILES[target].file_name, image)
+    return _write_whole(data_folder() / _FILES[target].file_name, image)
 
 
 def status() -> list[RomStatus]:
@@ -205,7 +206,7 @@ def install(confirm: Callable[[str], bool], report: Callable[[str], None] = prin
             raise RomError("nothing was installed, because the question was not answered with yes")
         images = download({game: _FILES[game].source for game in wanted})
         for game in wanted:
-            _write_atomically(targets[game], images[game])
+            _write_whole(targets[game], images[game])
             report(f"{game}: installed at {targets[game]}")
     return [targets[game] for game in GAMES]
 
@@ -220,7 +221,7 @@ def _consent_text(folder: Path) -> str:
 
 
 def _is_installed(game: str, target: Path, report: Callable[[str], None]) -> bool:
-    if not target.is_file():
+    if not _is_file(target, "where the game is installed"):
         return False
     try:
         _read_checked(target)
@@ -247,8 +248,18 @@ def _game_file(game: str) -> _GameFile:
     return _FILES[game]
 
 
+def _is_file(path: Path, origin: str) -> bool:
+    try:
+        return path.is_file()
+    except OSError as error:  # a name that is too long, say
+        shown = str(path) if len(str(path)) <= _LONGEST_SHOWN else f"{str(path)[:_LONGEST_SHOWN]}…"
+        raise RomError(
+            f"{shown}, {origin}, cannot be used ({error.strerror}); give the path of a .nes file"
+        ) from error
+
+
 def _existing(path: Path, origin: str) -> Path:
-    if not path.is_file():
+    if not _is_file(path, origin):
         kind = "is a folder" if path.is_dir() else "does not exist"
         raise RomError(f"{path}, {origin}, {kind}; give the path of a .nes file")
     return path
@@ -271,20 +282,11 @@ def _read_checked(path: Path) -> tuple[bytes, RomInfo]:
     return image, identify(image, str(path))
 
 
-def _write_atomically(target: Path, content: bytes) -> Path:
-    """Writes beside the target, flushes to disk, then renames: no reader sees half a file."""
+def _write_whole(target: Path, content: bytes) -> Path:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-        temporary = Path(name)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(target)
-        finally:
-            temporary.unlink(missing_ok=True)
+        with replacing(target) as part:
+            part.write_bytes(content)
     except OSError as error:
         raise RomError(
             f"{target} cannot be written ({error.strerror}); check the folder"

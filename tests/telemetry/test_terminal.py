@@ -3,6 +3,7 @@ import logging
 
 import pytest
 
+from warpzone.telemetry.advice import HINTS
 from warpzone.telemetry.log_file import log_to
 from warpzone.telemetry.terminal import (
     DisplayHandler,
@@ -80,8 +81,10 @@ def test_the_panel_leaves_the_last_numbers(monkeypatch: pytest.MonkeyPatch, colu
 def test_log_records_appear_with_their_prefix() -> None:
     stream = io.StringIO()
     with log_to(DisplayHandler(make_display("plain", stream=stream))):
-        logging.getLogger("warpzone.train.loop").info("began")
-    assert stream.getvalue() == "[train] began\n"
+        logging.getLogger("warpzone.train.loop").info("for the file alone")
+        logging.getLogger("warpzone.train.loop").warning("slow")
+        logging.getLogger(HINTS).info("try more games")
+    assert stream.getvalue() == "[train] warning: slow\n[hint] try more games\n"
 
 
 def test_counts_and_durations_are_short() -> None:

@@ -84,7 +84,7 @@ def main(folder: Path, trials: int, seed: int) -> dict[str, int]:
     for trial in range(trials):
         safe = max(safe, kill_one(folder, rng.uniform(0.0, 0.06), settled=trial % 2 == 1))
         names = {entry.name for entry in folder.iterdir()}
-        torn += any(name.endswith(".tmp") for name in names)
+        torn += any(".tmp" in name for name in names)
         checkpoints = [folder / name for name in names if name.endswith(".pt")]
         lonely += any(path.with_suffix(".json").name not in names for path in checkpoints)
         for path in checkpoints:
@@ -95,7 +95,7 @@ def main(folder: Path, trials: int, seed: int) -> dict[str, int]:
     store = CheckpointStore(folder, keep=2)
     store.save(state_of(safe + 1), CheckpointMeta(0, safe + 1))
     assert len(list(folder.glob("*.pt"))) <= 2 + 1, "more than the last two and the best stay"
-    assert not list(folder.glob(".*.tmp"))
+    assert not list(folder.glob(".*.tmp*"))
     return {"updates": safe, "torn": torn, "lonely": lonely}
 
 

@@ -19,7 +19,7 @@ def tiny(runs: Path | str = "runs", *, updates: int = 2, **run: Any) -> TrainCon
         model=ModelOptions(hidden=16),
         learn=LearnOptions(rollout_steps=STEPS, minibatch=16),
         run=replace(
-            RunOptions(torch_threads=1, device="cpu", log_every=1),
+            RunOptions(torch_threads=1, device="cpu", log_every=1, video_minutes=0.0),
             runs=str(runs),
             steps=updates * UPDATE,
             **run,

@@ -20,12 +20,13 @@ class Evaluate:
       warpzone eval runs/mario-1-1 --episodes 100
       warpzone eval runs/mario-1-1 --greedy --sticky 0 --noop 0
       warpzone eval runs/mario-1-1 --level 1-2 -o results
+      warpzone eval runs/mario-random            # also the levels that were held out, apart
     """
 
     run_path: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
     """A run's folder, or one of its checkpoints."""
     level: str | None = None
-    """Another level than the run's own; several are separated by commas."""
+    """Other levels than the run's own: '1-2', '1-1,1-2', '1-1..1-4', or 'all'."""
     episodes: int = 100
     """Episodes for each level."""
     seed: int = 10_000

@@ -91,7 +91,7 @@ def _facts(content: CheckpointContent) -> Iterator[tuple[str, str]]:
     yield "written", f"{meta.created}, number {meta.serial} of the run"
     yield "done", f"{meta.steps:,} steps, {meta.updates:,} updates"
     for name, value in meta.extra.items():
-        shown = f"{value:.0%}" if name == "clear_rate" else f"{value:,}"
+        shown = f"{value:.0%}" if name == "clear_rate" else str(value)
         yield name.replace("_", " "), shown
     parts = ", ".join(f"{name} {count:,}" for name, count in content.parameters.items())
     yield "parameters", f"{sum(content.parameters.values()):,}: {parts}"
@@ -118,21 +118,40 @@ class Video:
     For example:
       warpzone video runs/mario-1-1 -o run.mp4
       warpzone video runs/mario-1-1 --level 1-2 --seed 3 -o run.gif
+      warpzone video runs/mario-1-1 --contact-sheet -o lanes.mp4
+      warpzone video runs/mario-1-1 --contact-sheet --lanes 36 -o ends.png
     """
 
     run_path: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
     """A run's folder, or one of its checkpoints."""
     output: Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="FILE")] = Path("run.mp4")
-    """The file to write: .mp4 or .gif."""
+    """The file to write: .mp4 or .gif; a contact sheet can also be a .png."""
     level: str | None = None
     """Another level than the run's own."""
     seed: int = 0
     """Of the episode; the first of up to ten that clears is taken, from this seed on."""
     greedy: bool = False
     """Always take the most likely action instead of drawing one."""
+    contact_sheet: bool = False
+    """Show many lanes side by side, an episode each; their edges tell how they ended."""
+    lanes: int = 16
+    """How many lanes a contact sheet has."""
 
     def run(self) -> int:
         """Films."""
+        if self.contact_sheet:
+            from warpzone.evaluate.lanes_film import film_lanes
+
+            path = film_lanes(
+                self.run_path,
+                self.output,
+                lanes=self.lanes,
+                level=self.level,
+                seed=self.seed,
+                greedy=self.greedy,
+            )
+            print(f"wrote {path}")
+            return 0
         from warpzone.evaluate.policy_film import film_policy
 
         path = film_policy(

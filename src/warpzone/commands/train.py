@@ -23,7 +23,8 @@ class Train:
     For example:
       warpzone train --level 1-1
       warpzone train --level 1-1 --obs tiles --steps 500000
-      warpzone train --preset gpu --level 1-1,1-2,1-3 --algo vtrace --model impala --memory lstm
+      warpzone train --level random --held-out 1-3,2-1
+      warpzone train --preset gpu --level 1-1..1-3 --algo vtrace --model impala --memory lstm
       warpzone train --resume runs/mario-1-1
       warpzone train --resume mario-1-1              # below the runs folder
       warpzone train --resume newest --level 1-1     # the one that was trained last
@@ -57,14 +58,20 @@ class Train:
             print(to_toml(self.config))
             print(estimate(self.config))
             return 0
+        from warpzone.evaluate.film_process import FilmProcess
         from warpzone.train import session
 
-        if self.resume is not None:
-            run, stop = session.resume(
-                self.resume, self.config, self.resume_with_changes, self.display
-            )
-        else:
-            run, stop = session.start(self.config, self.display)
+        with FilmProcess() as films:
+            if self.resume is not None:
+                run, stop = session.resume(
+                    self.resume,
+                    self.config,
+                    self.resume_with_changes,
+                    self.display,
+                    film=films.film,
+                )
+            else:
+                run, stop = session.start(self.config, self.display, film=films.film)
         print(f"the run is in {run.path}")
         if stop:
             print(f"stopped by {stop.reason}; go on with: warpzone train --resume {run.path}")

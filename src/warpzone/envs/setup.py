@@ -49,7 +49,7 @@ def prepare(
     """Checks keywords and finds the cartridge.
 
     Args:
-        level: A level ('1-1'), several ('1-1,1-2', or a list), 'all', or 'game'.
+        level: A level ('1-1'), several ('1-1,1-2', '1-1..1-4', a list), 'all', or 'game'.
         rom: The cartridge; by default the one that is installed.
         game: 'smb' or 'lost-levels'.
         weights: Reward weights that differ from the defaults.
@@ -78,10 +78,10 @@ def prepare(
 
 
 def expand_levels(level: str | Sequence[str], game: str = SMB) -> list[str]:
-    """Turns '1-1', '1-1,1-2', 'all' or a list into a list of level names.
+    """Turns '1-1', '1-1,1-2', '1-1..1-4', 'all' or a list of these into a list of level names.
 
     Raises:
-        ConfigError: When something else than text is given.
+        ConfigError: When something else than text, or a span of unknown levels, is given.
     """
     if not isinstance(level, str | Sequence):
         raise ConfigError(f"level is {level!r}; levels are written like '1-1', or as a list")
@@ -92,9 +92,21 @@ def expand_levels(level: str | Sequence[str], game: str = SMB) -> list[str]:
             raise ConfigError(f"level {name!r} is no text; levels are written like '1-1'")
         if name.strip() == "all":
             result.extend(_native.level_names(game))
+        elif ".." in name:
+            result.extend(_span(name.strip(), _native.level_names(game)))
         else:
             result.append(name.strip())
     return result
+
+
+def _span(text: str, levels: list[str]) -> list[str]:
+    """The levels from the first to the last that '1-3..2-1' names, both included."""
+    first, _, last = (part.strip() for part in text.partition(".."))
+    if first not in levels or last not in levels or levels.index(first) > levels.index(last):
+        raise ConfigError(
+            f"level {text!r} is no span; write it as '1-1..1-4', from {levels[0]} to {levels[-1]}"
+        )
+    return levels[levels.index(first) : levels.index(last) + 1]
 
 
 def parameter_help() -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -38,6 +37,7 @@ from warpzone.envs.checks import (
 )
 from warpzone.envs.setup import Weight, observation_space, prepare
 from warpzone.errors import ClosedError, ConfigError
+from warpzone.processors import processor_cores
 
 _AUTORESET_MODES = {
     "next-step": AutoresetMode.NEXT_STEP,
@@ -65,14 +65,14 @@ class MarioVectorEnv(VectorEnv[Obs, Any, Any]):
         """Makes the lanes and starts the threads.
 
         Args:
-            level: A level ('1-1'), several ('1-1,1-2', or a list), 'all', or 'game'.
+            level: A level ('1-1'), several ('1-1,1-2', '1-1..1-4', a list), 'all', or 'game'.
             num_envs: Number of lanes.
             num_threads: Threads to share them; by default one a processor core.
             render_mode: None or 'rgb_array'.
             options: `rom`, `game`, `weights`, and the parameters in `warpzone.parameter_help()`.
         """
         if num_threads is None:
-            num_threads = _processors()
+            num_threads = processor_cores()
         num_envs = checked_count("num_envs", num_envs)
         num_threads = checked_count("num_threads", num_threads)
         check_render_mode(render_mode)
@@ -330,10 +330,3 @@ class MarioVectorEnv(VectorEnv[Obs, Any, Any]):
     def native_seconds(self) -> float:
         """Time spent so far inside the native reset and step."""
         return self._pool.seconds
-
-
-def _processors() -> int:
-    """Processor cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -86,6 +86,7 @@ def film_episode(
     steps: int = 1500,
     look: Look | None = None,
     on_step: Callable[[int], None] | None = None,
+    notes: Callable[[], dict[str, Any]] | None = None,
 ) -> Outcome:
     """Plays an episode and hands every picture to `write`.
 
@@ -97,23 +98,28 @@ def film_episode(
         steps: Most steps.
         look: What the pictures show.
         on_step: Called with the number of steps done.
+        notes: Gives more numbers to show below the screen, after each action.
     """
+
+    def text() -> dict[str, Any]:
+        return _text(info) | (notes() if notes is not None else {})
+
     camera = Camera(look or Look(), write)
     policy.reset()
     obs, info = env.reset(seed=seed)
-    camera.shoot(env, obs, _text(info))
+    camera.shoot(env, obs, text())
     total, ended, step = 0.0, False, 0
     while step < steps and not ended:
         obs, reward, terminated, truncated, info = env.step(policy.act(obs, info, env.console))
         total += reward
         ended = terminated or truncated
         step += 1
-        camera.shoot(env, obs, _text(info))
+        camera.shoot(env, obs, text())
         if on_step is not None:
             on_step(step)
     if info["flag_get"] or info["death"]:
         env.run_on(_FRAMES_AFTER_CLEAR if info["flag_get"] else _FRAMES_AFTER_DEATH)
-        camera.shoot(env, obs, _text(info))
+        camera.shoot(env, obs, text())
     return Outcome(info, total, ended)
 
 

@@ -9,8 +9,9 @@ from types import TracebackType
 import numpy as np
 
 from warpzone.errors import ConfigError, VideoError
-from warpzone.evaluate.atomic import replacing
+from warpzone.evaluate.output import check_output
 from warpzone.evaluate.video import Frame, enlarge
+from warpzone.whole_file import replacing
 
 _MOST_ON_A_SHEET = 400
 _GAP = 4
@@ -38,7 +39,8 @@ class PictureWriter:
         self._kept: list[Frame] = []
 
     def __enter__(self) -> PictureWriter:
-        """Begins with no frame."""
+        """Checks that the file can be written."""
+        check_output(self.path)
         return self
 
     def write(self, frame: Frame) -> None:

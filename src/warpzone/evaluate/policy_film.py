@@ -14,6 +14,7 @@ from warpzone.evaluate.episode import film_episode
 from warpzone.evaluate.film import FilmedEnv
 from warpzone.evaluate.trained import Player, TrainedPolicy, load_policy
 from warpzone.evaluate.video import VideoWriter
+from warpzone.train.levels import named_levels, trained_levels
 
 _TRIES = 10
 _SCALE = 2
@@ -38,6 +39,10 @@ class FilmedPolicy:
         self._player: Player = self._trained.player(1, self._seed, self._greedy)
         self._first = True
 
+    def notes(self) -> dict[str, Any]:
+        """What the critic says of the present state."""
+        return {"v": float(self._player.values[0])}
+
     def act(self, obs: Any, info: dict[str, Any], console: Console) -> int:
         """Chooses an action."""
         del info, console
@@ -58,6 +63,7 @@ def film_policy(
     level: str | None = None,
     seed: int = 0,
     greedy: bool = False,
+    tries: int = _TRIES,
 ) -> Path:
     """Films an episode: the first of a few seeds that clears, or else the last tried.
 
@@ -67,20 +73,23 @@ def film_policy(
         level: Another level than the run's own.
         seed: The first to try.
         greedy: Always take the most likely action.
+        tries: How many seeds.
     """
     trained = load_policy(target)
     env = FilmedEnv(
-        level or trained.config.env.level,
+        named_levels(level) if level else trained_levels(trained.config.env),
         sticky_prob=trained.config.env.sticky_prob,
         noop_max=trained.config.env.noop_max,
         **trained.env_options(),
     )
     chosen = seed
-    for chosen in range(seed, seed + _TRIES):
+    for chosen in range(seed, seed + tries - 1):
         policy = FilmedPolicy(trained, chosen, greedy)
         if film_episode(env, policy, lambda _: None, seed=chosen).info["flag_get"]:
             break
+    else:
+        chosen = seed + tries - 1
     policy = FilmedPolicy(trained, chosen, greedy)
     with VideoWriter(output, fps=60, scale=_SCALE) as video:
-        film_episode(env, policy, video.write, seed=chosen)
+        film_episode(env, policy, video.write, seed=chosen, notes=policy.notes)
     return output

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from warpzone.errors import ConfigError
-from warpzone.evaluate.evaluation import Evaluation, evaluate
+from warpzone.evaluate.evaluation import evaluate
 from warpzone.evaluate.trained import load_policy
+from warpzone.evaluate.wilson import wilson
 from warpzone.train.atomic_file import write_text_atomically
+from warpzone.train.levels import held_out_levels, named_levels, trained_levels
 from warpzone.train.run_directory import run_of
 
 
@@ -24,24 +26,32 @@ def evaluate_run(
 ) -> tuple[dict[str, Any], Path]:
     """Plays episodes of each level with a run's policy.
 
+    Args:
+        target: A run or a checkpoint.
+        level: Which levels; by default those that it was trained on, and those that were held out.
+        episodes: For each level.
+        seed: Of the first episode.
+        greedy: Always take the most likely action.
+        env_options: Of the environment.
+
     Returns:
         Results as plain data, and the run's folder.
     """
     if episodes < 1:
         raise ConfigError(f"episodes is {episodes}; it must be at least 1")
     trained = load_policy(target)
-    levels = (level or trained.config.env.level).split(",")
-    results: list[Evaluation] = []
-    for name in levels:
-        results.append(
-            evaluate(
-                trained.player(episodes, seed, greedy),
-                name.strip(),
-                episodes=episodes,
-                seed=seed,
-                **(trained.env_options() | env_options),
-            )
+    held_out = held_out_levels(trained.config.env)
+    levels = named_levels(level) if level else [*trained_levels(trained.config.env), *held_out]
+    results = [
+        evaluate(
+            trained.player(episodes, seed, greedy),
+            name,
+            episodes=episodes,
+            seed=seed,
+            **(trained.env_options() | env_options),
         )
+        for name in levels
+    ]
     run = run_of(target).path
     return {
         "run": str(run),
@@ -49,7 +59,7 @@ def evaluate_run(
         "greedy": greedy,
         "seed": seed,
         **env_options,
-        "levels": [result.summary() for result in results],
+        "levels": [result.summary() | {"held_out": result.level in held_out} for result in results],
     }, run
 
 
@@ -60,17 +70,39 @@ def write_results(results: dict[str, Any], name: Path) -> str:
         f"{results['checkpoint']}, {way}, sticky {results['sticky_prob']} a frame, "
         f"up to {results['noop_max']} idle frames, seeds from {results['seed']}",
         "",
+    ]
+    held_out = [row for row in results["levels"] if row["held_out"]]
+    trained = [row for row in results["levels"] if not row["held_out"]]
+    if held_out and trained:
+        lines += ["Levels that it was trained on:", "", *_table(trained), ""]
+        lines += ["Levels that it has never seen:", "", *_table(held_out)]
+    else:
+        lines += ["Levels that it has never seen:", ""] if held_out else []
+        lines += _table(results["levels"])
+    table = "\n".join(lines) + "\n"
+    write_text_atomically(name.with_suffix(".json"), json.dumps(results, indent=2) + "\n")
+    write_text_atomically(name.with_suffix(".md"), table)
+    return table
+
+
+def _table(rows: list[dict[str, Any]]) -> list[str]:
+    """Markdown: a line a level, and one for all of them together where there are several."""
+    lines = [
         "| level | clear rate | 95 % interval | episodes | mean progress | ends |",
         "|---|---|---|---|---|---|",
     ]
-    for row in results["levels"]:
+    for row in rows:
         ends = ", ".join(f"{end} {count}" for end, count in row["ends"].items())
         lines.append(
             f"| {row['level']} | {row['clear_rate']:.0%} | {row['interval_low']:.0%}-"
             f"{row['interval_high']:.0%} | {row['episodes']} | {row['progress_mean']:,.0f} px "
             f"| {ends} |"
         )
-    table = "\n".join(lines) + "\n"
-    write_text_atomically(name.with_suffix(".json"), json.dumps(results, indent=2) + "\n")
-    write_text_atomically(name.with_suffix(".md"), table)
-    return table
+    if len(rows) > 1:
+        clears = sum(row["clears"] for row in rows)
+        episodes = sum(row["episodes"] for row in rows)
+        low, high = wilson(clears, episodes)
+        lines.append(
+            f"| all {len(rows)} | {clears / episodes:.0%} | {low:.0%}-{high:.0%} | {episodes} | | |"
+        )
+    return lines

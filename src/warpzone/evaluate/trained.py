@@ -69,7 +69,7 @@ def load_policy(target: Path) -> TrainedPolicy:
     path = target if target.is_file() else find_best(target) or find_latest(target)
     if path is None:
         raise CheckpointError(f"{run_of(target).path} has no checkpoint yet")
-    env = MarioVectorEnv(config.env.level, num_threads=1, **build.shared_env_options(config))
+    env = MarioVectorEnv(num_threads=1, **build.shared_env_options(config))
     actions = len(env.config.actions)
     model = build.make_model(config.model, env.single_observation_space, actions)
     env.close()

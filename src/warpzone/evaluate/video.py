@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpzone.errors import ConfigError, VideoError
-from warpzone.evaluate.atomic import part_of
+from warpzone.evaluate.output import check_output
+from warpzone.whole_file import WholeFile
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -55,9 +56,10 @@ class VideoWriter:
 
     def __enter__(self) -> VideoWriter:
         """Checks that the file can be written."""
-        self._part = part_of(self.path)
+        check_output(self.path)
+        self._file = WholeFile(self.path)
         encoder = _Mp4 if self.path.suffix.lower() == ".mp4" else _Gif
-        self._encoder = encoder(self._part, self._fps, self._scale)
+        self._encoder = encoder(self._file.part, self._fps, self._scale)
         return self
 
     def write(self, frame: Frame) -> None:
@@ -95,9 +97,9 @@ class VideoWriter:
                 raise VideoError(f"{self.path} was not written: there was no frame")
             else:
                 encoder.finish()
-                self._part.replace(self.path)
+                self._file.keep()
         finally:
-            self._part.unlink(missing_ok=True)
+            self._file.discard()
 
 
 class _Encoder(Protocol):

@@ -19,7 +19,7 @@ __all__ = ["Learner", "LearnerError", "LearnerSettings"]
 
 
 class LearnerError(RuntimeError):
-    """Too many updates in a row were unusable."""
+    """Too many gradients in a row were unusable."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,8 @@ class LearnerSettings:
     gradient_norm: float = 0.5
     normalise_advantages: bool = True
     stop_at_kl: float = 0.0
-    bad_updates_allowed: int = 20
+    norm_limit: float = 1000.0
+    skips_allowed: int = 20
 
 
 class Batch(NamedTuple):
@@ -52,6 +53,20 @@ class Batch(NamedTuple):
     returns: Tensor
 
 
+class Minibatch(NamedTuple):
+    """A part of a rollout, and its place among those whose gradients are gathered for one step.
+
+    Attributes:
+        batch: The part.
+        share: Its share of the group's steps, so that every step counts alike.
+        last: Whether the group is complete with it.
+    """
+
+    batch: Batch
+    share: float
+    last: bool
+
+
 class Learner:
     """Holds the optimizer and applies updates."""
 
@@ -62,6 +77,8 @@ class Learner:
         settings: LearnerSettings,
         generator: torch.Generator,
         autocast: Callable[[], Any],
+        *,
+        scaler: torch.amp.GradScaler | None = None,
     ):
         """Makes a learner.
 
@@ -71,30 +88,31 @@ class Learner:
             settings: How.
             generator: Shuffles minibatches.
             autocast: Makes the context in which the model runs forward.
+            scaler: Keeps small gradients of float16 from vanishing; other precisions need none.
         """
         self.model, self.optimizer, self.settings = model, optimizer, settings
         self.generator, self.autocast = generator, autocast
+        self.scaler = scaler or torch.amp.GradScaler(enabled=False)
         self.device = next(model.parameters()).device
         self.skipped = 0
         self._skipped_in_a_row = 0
+        self._finite = True  # the losses whose gradients are being gathered
 
     def learn(self, storage: RolloutStorage, entropy_weight: float) -> dict[str, float]:
         """Learns from a rollout and says how it went."""
         targets = self._targets(storage)
         rollout = self._rollout(storage, targets)
-        sums: dict[str, float] = {}
-        count = 0
+        seen: dict[str, list[float]] = {}
         for _ in range(self.settings.epochs):
             kl = 0.0
-            for index, batch in enumerate(self._batches(rollout)):
-                stats = self._update(batch, entropy_weight, index)
+            for part in self._minibatches(rollout):
+                stats = self._update(part, entropy_weight)
                 kl = stats["learn/kl"]
                 for name, value in stats.items():
-                    sums[name] = sums.get(name, 0.0) + value
-                count += 1
+                    seen.setdefault(name, []).append(value)
             if self.settings.stop_at_kl > 0 and kl > self.settings.stop_at_kl:
                 break
-        result = {name: value / count for name, value in sums.items()}
+        result = {name: sum(values) / len(values) for name, values in seen.items()}
         result["learn/explained_variance"] = returns.explained_variance(
             storage.values, targets.returns
         )
@@ -128,32 +146,24 @@ class Learner:
         parts = (storage.all_obs(), storage.state, first, storage.actions, storage.log_probs)
         return to_device(Batch(*parts, *targets), self.device)
 
-    def _batches(self, rollout: Batch) -> Iterator[Batch]:
-        """Minibatches: single steps in random order (T is 1), or with memory whole lanes."""
+    def _minibatches(self, rollout: Batch) -> Iterator[Minibatch]:
+        """Single steps in random order, or with memory whole lanes; the last may be smaller."""
         steps, lanes = rollout.first.shape
-        if self.model.memory.state_size == 0:
-            order = torch.randperm(steps * lanes, generator=self.generator).to(self.device)
-            parts = [part.flatten(0, 1) for part in _parts(rollout.obs)]
-            first = torch.zeros(1, dtype=torch.bool, device=self.device)
-            flat = [part.flatten(0, 1) for part in rollout[3:]]
-            for chosen in torch.split(order, self.settings.minibatch):
-                yield Batch(
-                    _joined([part.index_select(0, chosen).unsqueeze(0) for part in parts]),
-                    rollout.state,
-                    first.expand(1, len(chosen)),
-                    *(part[chosen].unsqueeze(0) for part in flat),
-                )
-            return
-        order = torch.randperm(lanes, generator=self.generator).to(self.device)
-        for chosen in torch.split(order, max(1, self.settings.minibatch // steps)):
-            yield Batch(
-                _joined([part[:, chosen] for part in _parts(rollout.obs)]),
-                rollout.state[chosen],
-                *(part[:, chosen] for part in rollout[2:]),
-            )
+        alone = self.model.memory.state_size == 0
+        count, size = (steps * lanes, self.settings.minibatch)
+        if not alone:
+            count, size = lanes, max(1, size // steps)
+        order = torch.randperm(count, generator=self.generator).to(self.device)
+        chunks = torch.split(order, size)
+        for begin in range(0, len(chunks), self.settings.accumulate):
+            group = chunks[begin : begin + self.settings.accumulate]
+            whole = sum(len(chosen) for chosen in group)
+            for index, chosen in enumerate(group):
+                batch = _steps_of(rollout, chosen) if alone else _lanes_of(rollout, chosen)
+                yield Minibatch(batch, len(chosen) / whole, index + 1 == len(group))
 
-    def _update(self, batch: Batch, entropy_weight: float, index: int) -> dict[str, float]:
-        s = self.settings
+    def _update(self, part: Minibatch, entropy_weight: float) -> dict[str, float]:
+        s, batch = self.settings, part.batch
         self.model.draw_noise(self.generator)
         with self.autocast():
             decision = self.model.unroll(batch.obs, batch.state, batch.first)
@@ -168,37 +178,73 @@ class Learner:
         value = losses.value_loss(decision.values, batch.returns)
         spread = entropy(decision.logits).mean()
         loss = policy.loss + s.value_weight * value - entropy_weight * spread
-        norm = self._apply(loss, index)
-        return {
-            "loss/total": loss.item(),
+        torch.autograd.backward(self.scaler.scale(loss * part.share))
+        total = loss.item()
+        self._finite = self._finite and math.isfinite(total)
+        applied = {"learn/grad_norm": self._apply()} if part.last else {}
+        return applied | {
+            "loss/total": total,
             "loss/policy": policy.loss.item(),
             "loss/value": value.item(),
             "loss/entropy": -entropy_weight * spread.item(),
             "learn/entropy": spread.item(),
             "learn/kl": policy.approximate_kl.item(),
             "learn/clip_share": policy.clip_share.item(),
-            "learn/grad_norm": norm,
         }
 
-    def _apply(self, loss: Tensor, index: int) -> float:
-        """Back-propagates, and steps once enough gradients are gathered; skips unusable ones."""
-        torch.autograd.backward(loss / self.settings.accumulate)
-        if (index + 1) % self.settings.accumulate != 0:
-            return 0.0
+    def _apply(self) -> float:
+        """Takes a step with the gathered gradients; skips and counts it when they are unusable."""
+        self.scaler.unscale_(self.optimizer)
         norm = float(nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.gradient_norm))
-        if math.isfinite(norm) and bool(torch.isfinite(loss)):
-            self.optimizer.step()
+        usable = self._finite and math.isfinite(norm) and norm <= self.settings.norm_limit
+        if usable:
+            self.scaler.step(self.optimizer)
             self._skipped_in_a_row = 0
         else:
             self.skipped += 1
             self._skipped_in_a_row += 1
-            if self._skipped_in_a_row > self.settings.bad_updates_allowed:
-                raise LearnerError(
-                    f"{self._skipped_in_a_row} updates in a row had a loss or gradient that is no "
-                    "number; lower the learning rate, or resume from an earlier checkpoint"
-                )
+        self.scaler.update()
+        self._finite = True
         self.optimizer.zero_grad(set_to_none=True)
+        if self._skipped_in_a_row > self.settings.skips_allowed:
+            raise LearnerError(
+                f"{self._skipped_in_a_row} gradients in a row were unusable: the last had the norm "
+                f"{norm:g}, where up to {self.settings.norm_limit:g} is allowed"
+            )
         return norm if math.isfinite(norm) else 0.0
+
+    def state_dict(self) -> dict[str, Any]:
+        """What the guards have seen, for an exact resume."""
+        return {
+            "skipped": self.skipped,
+            "skipped_in_a_row": self._skipped_in_a_row,
+            "scaler": self.scaler.state_dict(),
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Goes on from a saved state; the precision may have changed since."""
+        self.skipped = state["skipped"]
+        self._skipped_in_a_row = state["skipped_in_a_row"]
+        if state["scaler"]:
+            self.scaler.load_state_dict(state["scaler"])
+
+
+def _steps_of(rollout: Batch, chosen: Tensor) -> Batch:
+    """Some steps of a rollout by number, as one moment of many lanes."""
+
+    def take(part: Tensor) -> Tensor:
+        # Much quicker than part[chosen] for pictures.
+        return part.flatten(0, 1).index_select(0, chosen).unsqueeze(0)
+
+    flat = [take(part) for part in rollout[3:]]
+    obs = [take(part) for part in _parts(rollout.obs)]
+    return Batch(_joined(obs), rollout.state, torch.zeros_like(flat[0], dtype=torch.bool), *flat)
+
+
+def _lanes_of(rollout: Batch, chosen: Tensor) -> Batch:
+    """Some lanes of a rollout, all steps of each."""
+    obs = _joined([part[:, chosen] for part in _parts(rollout.obs)])
+    return Batch(obs, rollout.state[chosen], *(part[:, chosen] for part in rollout[2:]))
 
 
 def _parts(obs: Obs) -> list[Tensor]:

@@ -95,6 +95,18 @@ class RolloutStorage:
         for view, part in zip(self._views, parts, strict=True):
             np.copyto(view[0], part)
 
+    def statistics(self) -> dict[str, dict[str, float]]:
+        """Smallest, largest and mean number of each quantity, and how many are no numbers."""
+        return {
+            name: _statistics(part)
+            for name, part in (
+                ("rewards", self.rewards),
+                ("values", self.values),
+                ("next_values", self.next_values),
+                ("log_probs", self.log_probs),
+            )
+        }
+
     def roll_over(self) -> None:
         """Makes the last observations the first of the next rollout."""
         for array in self._obs:
@@ -111,3 +123,15 @@ class RolloutStorage:
         for index, array in enumerate(self._obs):
             array[0].copy_(state[f"obs{index}"])
         self.first[0].copy_(state["first"])
+
+
+def _statistics(values: Tensor) -> dict[str, float]:
+    finite = values[values.isfinite()]
+    row: dict[str, float] = {"not_finite": values.numel() - finite.numel()}
+    if finite.numel():
+        row |= {
+            "min": float(finite.min()),
+            "max": float(finite.max()),
+            "mean": float(finite.mean()),
+        }
+    return row

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from warpzone.telemetry.append_file import AppendFile
 from warpzone.telemetry.jsonl import JsonlSink, read_rows
 from warpzone.telemetry.metrics import STEPS, find_metric
+from warpzone.whole_file import replacing
 
 __all__ = ["JsonlSink", "ParquetSnapshot", "Sink", "TensorBoardSink", "write_parquet"]
 
@@ -147,12 +148,8 @@ def write_parquet(source: Path, target: Path) -> int:
         name: pa.array(list(_column(rows, name)), pa.int64() if _is_whole(name) else pa.float64())
         for name in sorted({name for row in rows for name in row})
     }
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        pq.write_table(pa.table(columns), temporary, compression="zstd")
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with replacing(target) as part:
+        pq.write_table(pa.table(columns), part, compression="zstd")
     return len(rows)
 
 

@@ -16,6 +16,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from warpzone.telemetry.advice import HINTS
 from warpzone.telemetry.log_file import PrefixFormatter
 
 Mode = Literal["auto", "rich", "plain", "quiet"]
@@ -254,7 +255,7 @@ def duration(seconds: float) -> str:
 
 
 class DisplayHandler(logging.Handler):
-    """Shows log records above the panel, with their prefix."""
+    """Shows warnings and advice above the panel, with their prefix; the rest is for log.txt."""
 
     def __init__(self, display: Display) -> None:
         """Sends records to a display."""
@@ -263,5 +264,6 @@ class DisplayHandler(logging.Handler):
         self._display = display
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Shows one record."""
-        self._display.message(self.format(record))
+        """Shows one record, if it is for the user's eyes."""
+        if record.levelno >= logging.WARNING or record.name == HINTS:
+            self._display.message(self.format(record))

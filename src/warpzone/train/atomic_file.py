@@ -1,4 +1,4 @@
-"""Files that appear under their name only when they are whole and on the disk."""
+"""Whole files with their checksum, texts, and what dead processes left of either."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from pathlib import Path
 
 import psutil
 
-_TEMPORARY = re.compile(r"\..+\.(\d+)\.tmp")
+from warpzone.whole_file import replacing
+
+_TEMPORARY = re.compile(r"\..+\.(\d+)\.tmp(\..+)?")
 
 
 class HashingFile:
@@ -65,10 +67,9 @@ def write_atomically(
     Raises:
         OSError: The system refused; what was under the name before is untouched.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
-    try:
-        descriptor = os.open(temporary, flags, 0o644)
+    with replacing(path) as part:
+        descriptor = os.open(part, flags, 0o644)
         try:
             file = HashingFile(descriptor)
             write(file)
@@ -77,27 +78,12 @@ def write_atomically(
             os.close(descriptor)
         if before_rename is not None:
             before_rename()
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-    sync_folder(path.parent)
     return file
 
 
 def write_text_atomically(path: Path, text: str) -> None:
     """As above, for a small text."""
     write_atomically(path, lambda file: file.write(text.encode()))
-
-
-def sync_folder(folder: Path) -> None:
-    """Makes a rename last; Windows has no such call and needs none."""
-    if os.name == "nt":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def remove_abandoned(folder: Path) -> None:

@@ -20,7 +20,9 @@ from warpzone.models import compiling
 from warpzone.models.actor_critic import ActorCritic
 from warpzone.models.encoders import FoldedEncoder, ImpalaEncoder, NatureEncoder, TileEncoder
 from warpzone.models.memory import make_memory
+from warpzone.processors import processor_cores
 from warpzone.train.checkpoint_tree import fit_compiled, keys_differ, strip_compiled
+from warpzone.train.levels import level_order, trained_levels
 
 _ALLOW_CPU = "WARPZONE_ALLOW_CPU_AUTO"
 Precision = Literal["float32", "bfloat16", "float16"]
@@ -31,18 +33,11 @@ _PRECISIONS: dict[Precision, torch.dtype] = {
 }
 
 
-def processor_cores() -> int:
-    """Cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 def make_env(config: TrainConfig) -> MarioVectorEnv:
     """The games of a run."""
     env, reward = config.env, config.reward
     return MarioVectorEnv(
-        env.level,
+        trained_levels(env),
         num_envs=env.num_envs,
         num_threads=env.num_threads or processor_cores(),
         autoreset="same-step",
@@ -58,7 +53,7 @@ def make_env(config: TrainConfig) -> MarioVectorEnv:
         **shared_env_options(config),
         sticky_prob=env.sticky_prob,
         noop_max=env.noop_max,
-        level_order=env.level_order,
+        level_order=level_order(env),
     )
 
 
@@ -171,6 +166,11 @@ def make_autocast(
     return lambda: torch.autocast(device.type, dtype=dtype if enabled else None, enabled=enabled)
 
 
+def make_scaler(precision: Precision, device: torch.device) -> torch.amp.GradScaler:
+    """Keeps small gradients from vanishing in float16; does nothing otherwise."""
+    return torch.amp.GradScaler(device.type, enabled=precision == "float16")
+
+
 def _processor_flags() -> str:
     information = Path("/proc/cpuinfo")
     return information.read_text() if information.exists() else ""
@@ -196,6 +196,8 @@ def learner_settings(config: TrainConfig) -> LearnerSettings:
         accumulate=learn.accumulate,
         value_weight=learn.value_weight,
         gradient_norm=learn.gradient_norm,
+        norm_limit=learn.norm_limit,
+        skips_allowed=learn.skips_allowed,
         stop_at_kl=learn.stop_at_kl,
     )
 

@@ -22,6 +22,7 @@ from warpzone.train.checkpoint import SUFFIX, CheckpointMeta
 _log = logging.getLogger(__name__)
 
 LATEST, BEST = "latest", "best"
+_FAILED = "failed-"
 
 
 class CheckpointStore:
@@ -69,6 +70,23 @@ class CheckpointStore:
                 f"{path} is written, but its folder is not tidy: {error}"
             ) from error
         return path
+
+    def save_failed(self, state: Mapping[str, Any], meta: CheckpointMeta) -> Path:
+        """Writes the state in which a run went wrong, to look at; no run goes on from it by itself.
+
+        Raises:
+            CheckpointError: It cannot be written.
+        """
+        return checkpoint.save(self._folder, f"{_FAILED}{meta.updates:08d}", state, meta)
+
+    def best_clear_rate(self) -> float:
+        """Of the checkpoint that is marked as the best; 0 without one."""
+        path = read_pointer(self._folder, BEST)
+        try:
+            extra = {} if path is None else checkpoint.read_meta(path).extra
+        except CheckpointError:
+            return 0.0  # `find_best` warns about it when it is wanted.
+        return float(extra.get("clear_rate", 0.0))
 
     def mark_best(self, path: Path) -> None:
         """Points `best` to a checkpoint that was saved before."""
@@ -162,7 +180,7 @@ def _by_age(folder: Path) -> list[tuple[int, Path]]:
         return []
     found = []
     for path in folder.glob(f"*{SUFFIX}"):
-        if path.name.startswith("."):
+        if path.name.startswith((".", _FAILED)):
             continue
         try:
             found.append((checkpoint.read_meta(path).serial, path))

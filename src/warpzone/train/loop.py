@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable
 from dataclasses import asdict
+from pathlib import Path
+from typing import Any
 
+from warpzone.errors import CheckpointError, RunError
+from warpzone.learning.learner import LearnerError
 from warpzone.telemetry.heartbeat import Heartbeat
 from warpzone.telemetry.hub import Telemetry
 from warpzone.telemetry.metrics import MetricRow
@@ -14,7 +17,8 @@ from warpzone.telemetry.resources import ResourceMonitor
 from warpzone.telemetry.terminal import Display, Progress, duration, short
 from warpzone.train.checkpoint import CheckpointMeta
 from warpzone.train.checkpoint_store import CheckpointStore
-from warpzone.train.pace import Pace
+from warpzone.train.failures import is_out_of_memory, out_of_memory
+from warpzone.train.pace import Every, Pace
 from warpzone.train.signals import StopRequest
 from warpzone.train.trainer import Trainer
 
@@ -36,21 +40,22 @@ class Loop:
         resources: ResourceMonitor,
         store: CheckpointStore,
         display: Display,
+        film: Callable[[Path], None] | None = None,
     ):
-        """Puts the parts together."""
+        """Puts the parts together; `film` begins a film of a checkpoint and returns at once."""
         self.trainer, self.telemetry, self.heartbeat = trainer, telemetry, heartbeat
-        self.resources, self.store, self.display = resources, store, display
-        self.best = 0.0
+        self.resources, self.store, self.display, self.film = resources, store, display, film
+        self.best = store.best_clear_rate()
         self.pace = Pace(trainer.steps)
-        self._saved_update = -1
-        self._saved_at = time.monotonic()
+        self._saved: tuple[int, Path] | None = None
 
     def run(self, stop: StopRequest) -> None:
         """Trains until the steps are done, the goal is reached, or somebody asks to stop.
 
-        The latest state is saved whatever ends the loop.
+        The latest state is saved whatever ends the loop; only a second Ctrl-C ends it at once.
         """
         config = self.trainer.config.run
+        save_every, film_every = Every(config.checkpoint_minutes), Every(config.video_minutes)
         try:
             while self.trainer.steps < config.steps and not stop and not self._reached_goal():
                 self.heartbeat.beat("update", self.trainer.updates, self.trainer.steps)
@@ -58,10 +63,34 @@ class Loop:
                 self._show(row)
                 if self.trainer.updates % config.log_every == 0:
                     self._report(row)
-                if time.monotonic() - self._saved_at > config.checkpoint_minutes * 60:
+                if self.film is not None and film_every.due():
+                    self.film(self.save())
+                if save_every.due():
                     self.save()
-        finally:
             self.save()
+        except Exception as error:
+            self._keep_after(error)
+            raise
+
+    def _keep_after(self, error: Exception) -> None:
+        """Saves what an error leaves; it may become a sentence that says what to do."""
+        if isinstance(error, CheckpointError):
+            return  # Saving is what failed; earlier checkpoints are there.
+        if isinstance(error, LearnerError):
+            path = self.store.save_failed(self.trainer.state_dict(), self._meta(str(error)))
+            raise RunError(
+                f"{error}; that state is kept in {path} to look at, and the run can go on from an "
+                "earlier checkpoint with a lower --learning-rate and --resume-with-changes"
+            ) from error
+        saved = "the latest state is saved"
+        try:
+            self.trainer.abandon_update()
+            self.save()
+        except Exception as second:  # noqa: BLE001 - the first error is what matters
+            saved = f"the latest state could not be saved ({second})"
+        _log.info("%s: %s; %s", type(error).__name__, error, saved)
+        if is_out_of_memory(error):
+            raise out_of_memory(error, saved) from error
 
     def _reached_goal(self) -> bool:
         goal = self.trainer.config.run.stop_at_clear_rate
@@ -98,21 +127,33 @@ class Loop:
             )
         )
 
-    def save(self, note: Callable[[str], None] = _log.info) -> None:
-        """Writes a checkpoint, unless this update has one."""
+    def save(self) -> Path:
+        """Writes a checkpoint, unless this update has one, and returns it."""
         trainer = self.trainer
-        if trainer.updates == self._saved_update:
-            return
+        if self._saved is not None and self._saved[0] == trainer.updates:
+            return self._saved[1]
         self.heartbeat.beat("checkpoint")
         best = trainer.success > self.best and trainer.statistics.total >= _ENOUGH_EPISODES
         if best:
             self.best = trainer.success
-        meta = CheckpointMeta(
-            trainer.steps,
-            trainer.updates,
-            config=asdict(trainer.config),
-            extra={"clear_rate": trainer.success, "episodes": trainer.statistics.total},
+        path = self.store.save(trainer.state_dict(), self._meta(), best=best)
+        self._saved = trainer.updates, path
+        _log.info(
+            "saved %s at %s steps, clear rate %.0f%%",
+            path.name,
+            f"{trainer.steps:,}",
+            100 * trainer.success,
         )
-        path = self.store.save(trainer.state_dict(), meta, best=best)
-        self._saved_update, self._saved_at = trainer.updates, time.monotonic()
-        note(f"saved {path.name} at {trainer.steps:,} steps, clear rate {trainer.success:.0%}")
+        return path
+
+    def _meta(self, failure: str = "") -> CheckpointMeta:
+        trainer = self.trainer
+        extra: dict[str, Any] = {
+            "clear_rate": trainer.success,
+            "episodes": trainer.statistics.total,
+        }
+        if failure:
+            extra |= {"failure": failure, "rollout": trainer.storage.statistics()}
+        return CheckpointMeta(
+            trainer.steps, trainer.updates, config=asdict(trainer.config), extra=extra
+        )

@@ -9,6 +9,22 @@ _KEPT = 0.97
 """Share of the past that counts at each update: the last thirty or so decide."""
 
 
+class Every:
+    """Something that is due at intervals."""
+
+    def __init__(self, minutes: float, clock: Callable[[], float] = time.monotonic) -> None:
+        """Waits for one interval first; 0 minutes mean never."""
+        self._seconds, self._clock = 60.0 * minutes, clock
+        self._began = clock()
+
+    def due(self) -> bool:
+        """Whether an interval has passed; the next begins then."""
+        if self._seconds <= 0 or self._clock() - self._began < self._seconds:
+            return False
+        self._began = self._clock()
+        return True
+
+
 class Pace:
     """Measures by the wall clock, everything between two updates included."""
 

@@ -69,10 +69,13 @@ def look_into(target: Path) -> CheckpointContent:
         RunError: There is no run, or it has no checkpoint.
         CheckpointError: It is damaged.
     """
-    path = target if target.is_file() else find_latest(run_of(target).path)
+    run = run_of(target).path
+    # Before anything is verified, which makes a bad side-car again.
+    sidecars = {path: checkpoint.sidecar_of(path) for path in list_checkpoints(run)}
+    path = target if target.is_file() else find_latest(run)
     if path is None:
         raise CheckpointError(f"{target} has no checkpoint yet; `warpzone runs` lists the runs")
-    sidecar = checkpoint.sidecar_of(path)  # before loading makes a missing one again
+    sidecar = sidecars.get(path) or checkpoint.sidecar_of(path)
     loaded = checkpoint.load(path)
     return CheckpointContent(
         path=path,

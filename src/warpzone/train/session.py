@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 import logging
-from contextlib import ExitStack
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 from warpzone.config import TrainConfig
 from warpzone.config_io import from_toml, to_toml
 from warpzone.presets import preset
-from warpzone.telemetry.heartbeat import Heartbeat
+from warpzone.telemetry.advice import AdviceSink, Observer
+from warpzone.telemetry.heartbeat import CRASHED, FINISHED, INTERRUPTED, Heartbeat
 from warpzone.telemetry.hub import Telemetry
 from warpzone.telemetry.jsonl import JsonlSink
+from warpzone.telemetry.log_file import log_to
 from warpzone.telemetry.resources import ResourceMonitor
 from warpzone.telemetry.sinks import ParquetSnapshot, Sink, TensorBoardSink
-from warpzone.telemetry.terminal import Mode, make_display
+from warpzone.telemetry.terminal import DisplayHandler, Mode, make_display
 from warpzone.train import checkpoint
 from warpzone.train.checkpoint_store import CheckpointStore
 from warpzone.train.loop import Loop
-from warpzone.train.resume_guard import check_config, find_resume
+from warpzone.train.resume_guard import Difference, check_config, find_resume
 from warpzone.train.run_directory import RunDirectory, run_of
 from warpzone.train.signals import StopRequest, handle_signals
 from warpzone.train.trainer import Trainer
 
 _log = logging.getLogger(__name__)
+
+Film = Callable[[Path, Path], None]
+"""Begins to film a checkpoint, given the file to write, and returns at once."""
 
 # What may differ between a run and its continuation without changing what is learned.
 _FREE = (
@@ -33,6 +40,7 @@ _FREE = (
     "run.name",
     "run.log_every",
     "run.checkpoint_minutes",
+    "run.video_minutes",
     "run.keep_checkpoints",
     "run.stop_at_clear_rate",
     "run.torch_threads",
@@ -51,15 +59,44 @@ def saved_config(target: Path) -> TrainConfig:
     return from_toml(run.read_config(), preset("cpu"), str(run.config))
 
 
-def start(config: TrainConfig, display: Mode = "auto") -> tuple[RunDirectory, StopRequest]:
-    """Trains a new run."""
+@dataclass(frozen=True)
+class _Watch:
+    """How a run is shown, filmed and commented on."""
+
+    mode: Mode
+    film: Film | None
+    observers: Sequence[Observer]
+
+
+def start(
+    config: TrainConfig,
+    display: Mode = "auto",
+    *,
+    film: Film | None = None,
+    observers: Sequence[Observer] = (),
+) -> tuple[RunDirectory, StopRequest]:
+    """Trains a new run.
+
+    Args:
+        config: What is asked for.
+        display: How progress is shown.
+        film: Films checkpoints while the run goes on.
+        observers: See every row of metrics and may answer with advice.
+    """
     config.verify()
-    run = RunDirectory.create(Path(config.run.runs), run_name(config), to_toml(config))
-    return run, _train(run, config, None, display)
+    with closing(Trainer(config)) as trainer:  # first, so that what cannot be built leaves no run
+        run = RunDirectory.create(Path(config.run.runs), run_name(config), to_toml(config))
+        return run, _train(run, trainer, None, _Watch(display, film, observers))
 
 
 def resume(
-    target: Path, config: TrainConfig, allow_changes: bool = False, display: Mode = "auto"
+    target: Path,
+    config: TrainConfig,
+    allow_changes: bool = False,
+    display: Mode = "auto",
+    *,
+    film: Film | None = None,
+    observers: Sequence[Observer] = (),
 ) -> tuple[RunDirectory, StopRequest]:
     """Goes on with a run, exactly where it stopped.
 
@@ -68,56 +105,71 @@ def resume(
         config: What is asked for now.
         allow_changes: Go on although `config` differs from the run's own.
         display: How progress is shown.
+        film: Films checkpoints while the run goes on.
+        observers: See every row of metrics and may answer with advice.
     """
     config.verify()
     run = run_of(target)
     path = find_resume(target, run.path)
     changes = check_config(asdict(saved_config(target)), asdict(config), _FREE, allow_changes)
-    for change in changes:
-        _log.warning("goes on with a change: %s", change)
-    run.write_config(to_toml(config))
-    return run, _train(run, config, path, display)
+    with closing(Trainer(config)) as trainer:
+        watch = _Watch(display, film, observers)
+        return run, _train(run, trainer, path, watch, changes)
 
 
 def _train(
-    run: RunDirectory, config: TrainConfig, from_checkpoint: Path | None, mode: Mode
+    run: RunDirectory,
+    trainer: Trainer,
+    from_checkpoint: Path | None,
+    watch: _Watch,
+    changes: Sequence[Difference] = (),
 ) -> StopRequest:
     with ExitStack() as stack:
         stack.enter_context(run.lock())
         stack.enter_context(run.logging())
         stop = stack.enter_context(handle_signals())
         heartbeat = Heartbeat(run.heartbeat)
-        finished = False
+        ending = CRASHED
         try:
-            trainer = Trainer(config)
-            stack.callback(trainer.close)
             if from_checkpoint is None:
                 trainer.begin()
             else:
                 trainer.load_state_dict(dict(checkpoint.load(from_checkpoint).state))
-            loop = _make_loop(run, trainer, heartbeat, mode, stack)
+                run.write_config(to_toml(trainer.config))
+                for change in changes:
+                    _log.warning("goes on with a change: %s", change)
+            loop = _make_loop(run, trainer, heartbeat, watch, stack)
             loop.display.message(f"training in {run.path} {trainer.place}")
             loop.run(stop)
-            finished = not stop
+            ending = INTERRUPTED if stop else FINISHED
+        except KeyboardInterrupt:
+            ending = INTERRUPTED
+            raise
+        except Exception as error:
+            # For log.txt; who called says it to the user.
+            _log.info("the run ended by an error", exc_info=error)
+            raise
         finally:
-            heartbeat.close("finished" if finished else "interrupted")
+            heartbeat.close(ending)
     return stop
 
 
 def _make_loop(
-    run: RunDirectory, trainer: Trainer, heartbeat: Heartbeat, mode: Mode, stack: ExitStack
+    run: RunDirectory, trainer: Trainer, heartbeat: Heartbeat, watch: _Watch, stack: ExitStack
 ) -> Loop:
+    display = make_display(watch.mode, title=run.name)
+    stack.callback(display.close)
+    stack.enter_context(log_to(DisplayHandler(display)))
     metrics: list[Sink] = [
         JsonlSink(run.metrics),
         TensorBoardSink(run.events),
         ParquetSnapshot(run.metrics, run.parquet),
+        AdviceSink(watch.observers),
     ]
     telemetry = stack.enter_context(Telemetry(metrics, [JsonlSink(run.episodes)]))
     trainer.episodes.sink = telemetry.episode
     resources = ResourceMonitor(run.path)
     stack.callback(resources.close)
-    display = make_display(mode, title=run.name)
-    stack.callback(display.close)
     store = CheckpointStore(run.checkpoints, trainer.config.run.keep_checkpoints)
     return Loop(
         trainer,
@@ -126,4 +178,9 @@ def _make_loop(
         resources=resources,
         store=store,
         display=display,
+        film=None if watch.film is None else partial(_film, run, watch.film),
     )
+
+
+def _film(run: RunDirectory, film: Film, path: Path) -> None:
+    film(path, run.videos / f"{path.stem}.mp4")

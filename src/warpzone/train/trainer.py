@@ -16,6 +16,7 @@ from warpzone.learning.learner import Learner
 from warpzone.learning.schedules import blended, scheduled
 from warpzone.models.actor_critic import Decision, Obs
 from warpzone.models.placement import to_device
+from warpzone.processors import processor_cores
 from warpzone.rollout.collector import Collector, Info
 from warpzone.rollout.storage import RolloutStorage
 from warpzone.telemetry.episodes import EpisodeStatistics
@@ -35,7 +36,7 @@ class Trainer:
         """Builds environment, network, collector and learner; nothing is played yet."""
         self.config = config
         _seed_everything(config.run.seed)
-        torch.set_num_threads(config.run.torch_threads or build.processor_cores())
+        torch.set_num_threads(config.run.torch_threads or processor_cores())
         self.device = build.choose_device(config)
         self.env = build.make_env(config)
         space, actions = self.env.single_observation_space, len(self.env.config.actions)
@@ -62,6 +63,7 @@ class Trainer:
             build.learner_settings(config),
             self._learn_random,
             self.autocast,
+            scaler=build.make_scaler(self.precision, self.device),
         )
         self.statistics = EpisodeStatistics()
         self.episodes = EpisodeLog(self.env, self.statistics)
@@ -116,7 +118,7 @@ class Trainer:
     @property
     def place(self) -> str:
         """Where and how it is computed, for people."""
-        threads = self.config.env.num_threads or build.processor_cores()
+        threads = self.config.env.num_threads or processor_cores()
         compiled = ", compiled" if self.config.run.compile else ""
         return (
             f"on {self.device}, {self.precision}{compiled}, arithmetic on "
@@ -131,6 +133,16 @@ class Trainer:
     def close(self) -> None:
         """Ends the games."""
         self.env.close()
+
+    def abandon_update(self) -> None:
+        """Makes the state whole after an update that broke off: the games stay where they are.
+
+        Its rollout is forgotten; the next one begins with what the lanes see now.
+        """
+        obs, info = self.env.observe()
+        self.storage.put_first(obs)
+        self.storage.first[0] = torch.from_numpy(info["steps"] == 0)
+        self.optimizer.zero_grad(set_to_none=True)
 
     # What training depends on besides weights: success so far and steps done.
 
@@ -173,6 +185,7 @@ class Trainer:
         return {
             "model": strip_compiled(self.model.state_dict()),
             "optimizer": self.optimizer.state_dict(),
+            "learner": self.learner.state_dict(),
             "random": {
                 "python": repr(random.getstate()),
                 "numpy": _numpy_random_state(),
@@ -190,7 +203,6 @@ class Trainer:
                 "updates": self.updates,
                 "starts": self.sessions,
                 "elapsed": self.elapsed,
-                "skipped": self.learner.skipped,
             },
         }
 
@@ -202,6 +214,7 @@ class Trainer:
         """
         build.load_weights(self.model, state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
+        self.learner.load_state_dict(state["learner"])
         draws = state["random"]
         _set_python_random_state(draws["python"])
         _set_numpy_random_state(draws["numpy"])
@@ -219,7 +232,6 @@ class Trainer:
         self.steps, self.updates = counters["steps"], counters["updates"]
         self.sessions = counters["starts"] + 1
         self.elapsed = counters["elapsed"]
-        self.learner.skipped = counters["skipped"]
 
 
 def _threads(count: int) -> str:

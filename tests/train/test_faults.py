@@ -1,0 +1,161 @@
+"""Faults with the real command: signals, errors, a full disk, no memory. Nothing is lost."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from fault_child import AT_UPDATE
+from small_disk import fill, small_disk
+
+from warpzone.telemetry.heartbeat import last_heartbeat
+from warpzone.train import checkpoint
+from warpzone.train.checkpoint_store import find_latest, list_checkpoints
+from warpzone.train.run_directory import RunDirectory
+
+CHILD = Path(__file__).with_name("fault_child.py")
+OPTIONS = "--obs tiles --num-envs 4 --num-threads 1 --rollout-steps 8 --minibatch 16 --hidden 16"
+ENDLESS = "--steps 100000000 --device cpu --torch-threads 1 --display plain --no-video"
+TIMEOUT = 300
+NO_THREADS = "threads left: []"
+
+
+class Child:
+    """A training process, what it said, and the run it made."""
+
+    def __init__(self, process: subprocess.Popen[str], runs: Path):
+        self.process, self.runs = process, runs
+        self.said: list[str] = []
+
+    def wait_for(self, text: str) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.said.append(line)
+            if text in line:
+                return
+        pytest.fail(f"it never said {text!r}: {''.join(self.said)}\n{self.end()}")
+
+    def end(self) -> tuple[int, str, str]:
+        """Exit code, all of the output, and the errors."""
+        out, err = self.process.communicate(timeout=TIMEOUT)
+        return self.process.returncode, "".join(self.said) + out, err
+
+    @property
+    def run(self) -> RunDirectory:
+        (path,) = self.runs.iterdir()
+        return RunDirectory(path)
+
+    def phase(self) -> str:
+        return str((last_heartbeat(self.run.heartbeat) or {})["phase"])
+
+
+@contextmanager
+def training(fault: str, runs: Path, *more: str) -> Iterator[Child]:
+    command = [sys.executable, str(CHILD), fault, "train", "--runs", str(runs)]
+    command += [*OPTIONS.split(), *ENDLESS.split(), *more]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
+        try:
+            yield Child(process, runs)
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "reason"),
+    [(signal.SIGINT, 130, "Ctrl-C"), (signal.SIGTERM, 143, "SIGTERM")],
+    ids=["ctrl-c", "term"],
+)
+def test_a_signal_saves_the_latest_once_and_the_exit_code_tells(
+    tmp_path: Path, rom_path: Path, number: signal.Signals, code: int, reason: str
+) -> None:
+    with training("told", tmp_path / "runs") as child:
+        child.wait_for("several updates done")
+        child.process.send_signal(number)
+        returned, out, err = child.end()
+        assert (returned, err) == (code, "")
+        assert f"stopped by {reason}; go on with: warpzone train --resume {child.run.path}" in out
+        assert NO_THREADS in out
+        assert len(list_checkpoints(child.run.path)) == 1
+        latest = find_latest(child.run.path)
+        assert latest is not None
+        assert checkpoint.load(latest).meta.updates > AT_UPDATE
+        assert child.phase() == "interrupted"
+        assert not (child.run.path / "lock.json").exists()
+
+
+def test_the_second_ctrl_c_ends_at_once(tmp_path: Path, rom_path: Path) -> None:
+    with training("slow", tmp_path / "runs", "--checkpoint-minutes", "1e-9") as child:
+        child.wait_for("slow update")
+        child.process.send_signal(signal.SIGINT)
+        time.sleep(0.5)
+        assert child.process.poll() is None, "the first one lets the update end"
+        child.process.send_signal(signal.SIGINT)
+        code, out, _ = child.end()
+        assert code == 130
+        assert NO_THREADS in out
+        latest = find_latest(child.run.path)
+        assert latest is not None
+        assert checkpoint.load(latest).meta.updates == AT_UPDATE, "what was saved before stays"
+        assert child.phase() == "interrupted"
+
+
+def test_an_error_in_an_update_saves_the_latest_and_shows_where_it_was(
+    tmp_path: Path, rom_path: Path
+) -> None:
+    with training("broken", tmp_path / "runs") as child:
+        code, out, err = child.end()
+        assert code == 1
+        assert err.rstrip().endswith("ZeroDivisionError: a bug")
+        assert NO_THREADS in out
+        latest = find_latest(child.run.path)
+        assert latest is not None
+        assert checkpoint.load(latest).meta.updates == AT_UPDATE
+        assert child.phase() == "crashed"
+        assert "ZeroDivisionError: a bug" in child.run.log.read_text()
+
+
+def test_no_memory_is_one_sentence_and_the_latest_is_saved(tmp_path: Path, rom_path: Path) -> None:
+    with training("hungry", tmp_path / "runs") as child:
+        code, out, err = child.end()
+        assert code == 2
+        assert err.startswith("error: memory ran out (CUDA out of memory. Tried to allocate 2 GiB)")
+        assert err.count("\n") == 1
+        assert "the latest state is saved" in err
+        assert NO_THREADS in out
+        assert find_latest(child.run.path) is not None
+
+
+def assert_survived(child: Child) -> None:
+    code, out, err = child.end()
+    assert code == 2
+    assert NO_THREADS in out
+    (line,) = [line for line in err.splitlines() if line.startswith("error: ")]
+    assert "cannot be written" in line
+    assert "earlier checkpoints are untouched" in line
+    assert list_checkpoints(child.run.path)
+    for path in list_checkpoints(child.run.path):
+        checkpoint.load(path)
+    assert not list(child.run.checkpoints.glob(".*")), "a part of a file stayed behind"
+
+
+def test_a_full_disk_ends_the_run_with_one_sentence(tmp_path: Path, rom_path: Path) -> None:
+    with (
+        small_disk(tmp_path, "8m") as disk,
+        training("told", disk / "runs", "--checkpoint-minutes", "1e-9") as child,
+    ):
+        child.wait_for("several updates done")
+        fill(disk)
+        assert_survived(child)
+
+
+def test_a_limit_on_files_does_as_a_full_disk(tmp_path: Path, rom_path: Path) -> None:
+    """Where no file system can be mounted this is the test of a full disk."""
+    with training("limited", tmp_path / "runs", "--checkpoint-minutes", "1e-9") as child:
+        assert_survived(child)
