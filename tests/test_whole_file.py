@@ -25,7 +25,7 @@ def test_a_file_takes_its_place_at_the_end(tmp_path: Path) -> None:
 def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     path = tmp_path / "film.mp4"
     path.write_text("old")
-    with pytest.raises(ValueError, match="no"), replacing(path) as part:
+    with pytest.raises(ValueError, match="no"), replacing(path) as part:  # noqa: PT012
         part.write_text("half")
         raise ValueError("no")
     assert path.read_text() == "old"

@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 import torch
 from gymnasium import spaces
-from torch import nn
 
 from warpzone.learning.learner import Learner, LearnerError, LearnerSettings
 from warpzone.models.actor_critic import ActorCritic
+from warpzone.models.encoders import Encoder
 from warpzone.models.memory import make_memory
 from warpzone.rollout.storage import RolloutStorage
 
 STEPS, LANES, WIDTH = 8, 6, 4
 
 
-class Bytes(nn.Module):
+class Bytes(Encoder):
     size = WIDTH
 
     def forward(self, obs: torch.Tensor) -> torch.Tensor:

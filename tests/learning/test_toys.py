@@ -14,6 +14,7 @@ from torch import nn
 
 from warpzone.learning.learner import Learner, LearnerSettings
 from warpzone.models.actor_critic import ActorCritic
+from warpzone.models.encoders import Encoder
 from warpzone.models.memory import make_memory
 from warpzone.rollout.collector import Collector
 from warpzone.rollout.storage import RolloutStorage
@@ -62,7 +63,7 @@ class Recall:
         return {}
 
 
-class Bytes(nn.Module):
+class Bytes(Encoder):
     """Observations as floats, through one layer."""
 
     size = 32

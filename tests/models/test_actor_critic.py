@@ -6,14 +6,21 @@ import pytest
 import torch
 from torch import nn
 
-from warpzone.models.actor_critic import ActorCritic, entropy, log_prob
-from warpzone.models.encoders import FoldedEncoder, ImpalaEncoder, NatureEncoder, TileEncoder
+from warpzone.models.actor_critic import ActorCritic, Obs, entropy, log_prob
+from warpzone.models.encoders import (
+    Encoder,
+    FoldedEncoder,
+    ImpalaEncoder,
+    NatureEncoder,
+    TileEncoder,
+    folded,
+)
 from warpzone.models.memory import make_memory
 
 MEMORIES = ["none", "gru", "lstm", "transformer"]
 
 
-class Plain(nn.Module):
+class Plain(Encoder):
     """An encoder that passes bytes on as floats."""
 
     size = 8
@@ -116,3 +123,30 @@ def test_log_probabilities_of_all_actions_add_up_to_one() -> None:
 def test_an_unknown_memory_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match="'elephant'"):
         make_memory("elephant", 8, 8, 4)
+
+
+@pytest.mark.parametrize("precision", [torch.float32, torch.bfloat16])
+def test_prepared_observations_are_encoded_as_plain_ones(precision: torch.dtype) -> None:
+    torch.manual_seed(0)
+    pictures = torch.randint(0, 256, (2, 3, 4, 84, 84), dtype=torch.uint8)
+    tiles = torch.randint(0, 256, (2, 3, 2, 5, 13, 16), dtype=torch.uint8)
+    features = torch.randint(0, 256, (2, 3, 64), dtype=torch.uint8)
+    cases: list[tuple[Encoder, Obs]] = [
+        (FoldedEncoder((4, 84, 84), (16, 16), 64), pictures),
+        (NatureEncoder((4, 84, 84), (8, 8, 8), 64), pictures),
+        (ImpalaEncoder((4, 84, 84), (4, 4), 64), pictures),
+        (TileEncoder(2 * 5 * 13 * 16, 64, 32, 16), (tiles, features)),
+    ]
+    for encoder, obs in cases:
+        model = ActorCritic(encoder, make_memory("none", encoder.size, 8, 4), 5)
+        first = torch.zeros(2, 3, dtype=torch.bool)
+        with torch.autocast("cpu", precision, enabled=precision != torch.float32):
+            plain = model.unroll(obs, model.initial_state(3), first)
+            prepared = model.unroll(model.prepare(obs), model.initial_state(3), first)
+        assert torch.equal(plain.logits, prepared.logits), type(encoder).__name__
+
+
+def test_folding_is_what_torch_does() -> None:
+    pictures = torch.randint(0, 256, (3, 4, 84, 84), dtype=torch.uint8)
+    expected = torch.nn.PixelUnshuffle(4)(pictures.float())
+    assert torch.equal(folded(pictures).permute(0, 3, 1, 2).float(), expected)

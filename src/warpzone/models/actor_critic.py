@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from warpzone.models.encoders import orthogonal
+from warpzone.models.encoders import Encoder, orthogonal
 from warpzone.models.memory import Memory
 from warpzone.models.noisy import NoisyLinear
 
@@ -34,7 +34,7 @@ class ActorCritic(nn.Module):
     """Chooses actions and judges states."""
 
     def __init__(
-        self, encoder: nn.Module, memory: Memory, actions: int, *, noisy_heads: bool = False
+        self, encoder: Encoder, memory: Memory, actions: int, *, noisy_heads: bool = False
     ):
         """Puts the parts together; without noise the policy starts out almost uniform."""
         super().__init__()
@@ -48,6 +48,12 @@ class ActorCritic(nn.Module):
         """The memory at the beginning of an episode."""
         device = self.policy.weight.device
         return torch.zeros(lanes, self.memory.state_size, device=device)
+
+    def prepare(self, obs: Obs) -> Tensor:
+        """Observations of many moments, [T, B, ...], as the numbers that the first layer sees."""
+        steps, lanes = (obs[0] if isinstance(obs, tuple) else obs).shape[:2]
+        prepared = self.encoder.prepare(flatten_time(obs))
+        return prepared.view(steps, lanes, *prepared.shape[1:])
 
     def draw_noise(self, generator: torch.Generator) -> None:
         """Draws the noise of noisy heads anew; without them nothing is drawn."""

@@ -1,13 +1,14 @@
 """Encoders: from an observation to a vector.
 
 Every encoder takes uint8 observations, [B, C, H, W] pictures or a tuple of tile planes and
-features, and returns [B, size] floats.
+features, and returns [B, size] floats. `prepare` turns observations into the numbers that its first
+layer sees; who needs the same ones several times may do that once and pass them on instead.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -26,7 +27,18 @@ def orthogonal(layer: Layer, gain: float = math.sqrt(2)) -> Layer:
     return layer
 
 
-class PictureEncoder(nn.Module):
+class Encoder(nn.Module):
+    """What an actor-critic needs of its encoder."""
+
+    size: int
+
+    def prepare(self, obs: Any) -> Tensor:
+        """Observations as the numbers that the first layer sees; these already are."""
+        prepared: Tensor = obs
+        return prepared
+
+
+class PictureEncoder(Encoder):
     """Layers that see a picture, then a linear one: what encoders of pictures have in common."""
 
     def __init__(self, layers: nn.Module, shape: tuple[int, int, int], size: int):
@@ -49,8 +61,9 @@ class PictureEncoder(nn.Module):
         return centred(obs, obs)
 
     def forward(self, obs: Tensor) -> Tensor:
-        """Encodes pictures."""
-        return functional.relu(self.linear(self.layers(self.prepare(obs))))
+        """Encodes pictures, prepared or not."""
+        prepared = obs if obs.is_floating_point() else self.prepare(obs)
+        return functional.relu(self.linear(self.layers(prepared)))
 
 
 class NatureEncoder(PictureEncoder):
@@ -71,6 +84,14 @@ class NatureEncoder(PictureEncoder):
         super().__init__(layers, shape, size)
 
 
+class ChannelsFirst(nn.Module):
+    """Names channels second, where layers expect them, and leaves them last in memory."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """From [B, H, W, C] to [B, C, H, W]."""
+        return x.permute(0, 3, 1, 2)
+
+
 class FoldedEncoder(PictureEncoder):
     """Folds 4 x 4 blocks of pixels into channels, then two 3 x 3 convolutions: quick on a CPU."""
 
@@ -78,13 +99,14 @@ class FoldedEncoder(PictureEncoder):
         """Makes the encoder for [C, H, W] pictures whose sides are multiples of four."""
         first, second = channels
         layers = nn.Sequential(
+            ChannelsFirst(),
             orthogonal(nn.Conv2d(shape[0] * FOLD**2, first, 3, stride=2, padding=1)),
             nn.ReLU(),
             orthogonal(nn.Conv2d(first, second, 3, stride=2, padding=1)),
             nn.ReLU(),
             nn.Flatten(),
         )
-        # `folded` lays channels last.
+        # As `folded` lays them.
         layers.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         super().__init__(layers, shape, size)
 
@@ -126,7 +148,7 @@ class ImpalaEncoder(PictureEncoder):
         super().__init__(nn.Sequential(*layers, nn.ReLU(), nn.Flatten()), shape, size)
 
 
-class TileEncoder(nn.Module):
+class TileEncoder(Encoder):
     """Two linear layers over the tile grid and its features."""
 
     def __init__(self, cells: int, features: int, hidden: int, size: int):
@@ -143,17 +165,22 @@ class TileEncoder(nn.Module):
         self.first = orthogonal(nn.Linear(cells + features, hidden))
         self.second = orthogonal(nn.Linear(hidden, size))
 
-    def forward(self, obs: tuple[Tensor, Tensor]) -> Tensor:
-        """Encodes grids with features."""
+    def prepare(self, obs: tuple[Tensor, Tensor]) -> Tensor:
+        """Grid and features as one vector of numbers."""
         tiles, features = obs
-        grid = tiles.flatten(1).to(self.first.weight.dtype) / 255.0
-        extra = (features.to(self.first.weight.dtype) - 128.0) / 64.0
-        hidden = functional.relu(self.first(torch.cat([grid, extra], 1)))
-        return functional.relu(self.second(hidden))
+        precision = working_precision(tiles)
+        grid = tiles.flatten(1).to(precision) / 255.0
+        extra = (features.to(precision) - 128.0) / 64.0
+        return torch.cat([grid, extra], 1)
+
+    def forward(self, obs: tuple[Tensor, Tensor] | Tensor) -> Tensor:
+        """Encodes grids with features, prepared or not."""
+        prepared = self.prepare(obs) if isinstance(obs, tuple) else obs
+        return functional.relu(self.second(functional.relu(self.first(prepared))))
 
 
 def folded(pictures: Tensor) -> Tensor:
-    """Blocks of 4 x 4 pixels as channels, [B, C * 16, H / 4, W / 4], laid out channels last.
+    """Blocks of 4 x 4 pixels as channels, [B, H / 4, W / 4, C * 16].
 
     What `torch.nn.PixelUnshuffle` does, but four bytes at a time.
     """
@@ -161,7 +188,7 @@ def folded(pictures: Tensor) -> Tensor:
     rows, columns = height // FOLD, width // FOLD
     words = pictures.contiguous().view(torch.int32).view(lanes, planes, rows, FOLD, columns)
     blocks = words.permute(0, 2, 4, 1, 3).contiguous().view(torch.uint8)
-    return blocks.view(lanes, rows, columns, planes * FOLD**2).permute(0, 3, 1, 2)
+    return blocks.view(lanes, rows, columns, planes * FOLD**2)
 
 
 def centred(values: Tensor, pictures: Tensor) -> Tensor:
@@ -171,9 +198,15 @@ def centred(values: Tensor, pictures: Tensor) -> Tensor:
         values: The bytes, in any order.
         pictures: The pictures that they are of; every fourth pixel of them tells the mean.
     """
-    kind = values.device.type
-    enabled = torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind)
-    precision = torch.get_autocast_dtype(kind) if enabled else torch.float32
+    precision = working_precision(values)
     mean = pictures[:, :, ::4, ::4].float().mean(dim=(1, 2, 3)).to(precision)
     # A fresh tensor, changed in place: each pass over so many bytes costs.
     return values.to(precision).sub_(mean.view(-1, 1, 1, 1)).mul_(1.0 / 255.0)
+
+
+def working_precision(tensor: Tensor) -> torch.dtype:
+    """What layers compute with where the tensor is: that of autocast, if it is on."""
+    kind = tensor.device.type
+    if torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind):
+        return torch.get_autocast_dtype(kind)
+    return torch.float32

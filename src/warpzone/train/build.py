@@ -18,7 +18,13 @@ from warpzone.errors import ConfigError
 from warpzone.learning.learner import LearnerSettings
 from warpzone.models import compiling
 from warpzone.models.actor_critic import ActorCritic
-from warpzone.models.encoders import FoldedEncoder, ImpalaEncoder, NatureEncoder, TileEncoder
+from warpzone.models.encoders import (
+    Encoder,
+    FoldedEncoder,
+    ImpalaEncoder,
+    NatureEncoder,
+    TileEncoder,
+)
 from warpzone.models.memory import make_memory
 from warpzone.processors import processor_cores
 from warpzone.train.checkpoint_tree import fit_compiled, keys_differ, strip_compiled
@@ -74,7 +80,7 @@ def shared_env_options(config: TrainConfig) -> dict[str, Any]:
 
 def make_model(options: ModelOptions, obs_space: Any, actions: int) -> ActorCritic:
     """The network for a space of observations."""
-    encoder: nn.Module
+    encoder: Encoder
     if hasattr(obs_space, "spaces"):
         cells = int(np.prod(obs_space["tiles"].shape))
         features = int(obs_space["features"].shape[0])
@@ -88,7 +94,7 @@ def make_model(options: ModelOptions, obs_space: Any, actions: int) -> ActorCrit
             encoder = NatureEncoder(shape, (16, 32, 32), options.hidden)
         else:
             encoder = ImpalaEncoder(shape, (16, 32, 32), options.hidden)
-    width = int(encoder.size)
+    width = encoder.size
     memory = make_memory(options.memory, width, options.memory_size, options.memory_window)
     return ActorCritic(encoder, memory, actions, noisy_heads=options.heads == "noisy")
 
