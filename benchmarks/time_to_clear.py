@@ -25,7 +25,7 @@ from warpzone.config import TrainConfig
 from warpzone.config_io import from_toml
 from warpzone.evaluate.evaluation import evaluate
 from warpzone.evaluate.trained import Player
-from warpzone.presets import preset, with_observations
+from warpzone.presets import preset, with_algorithm, with_observations
 from warpzone.tools.machine import machine
 from warpzone.train import build
 from warpzone.train.trainer import Trainer
@@ -161,12 +161,8 @@ def main() -> None:
     )
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    base = with_observations(preset("cpu"), options.obs)
-    base = replace(
-        base,
-        env=replace(base.env, level=options.level, actions=options.actions),
-        learn=replace(base.learn, algo=options.algo),
-    )
+    base = with_algorithm(with_observations(preset("cpu"), options.obs), options.algo)
+    base = replace(base, env=replace(base.env, level=options.level, actions=options.actions))
     base = from_toml("\n".join(options.set), base, "--set")
     base.verify()
     results: list[Result] = []

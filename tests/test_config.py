@@ -112,3 +112,12 @@ def test_the_preset_a_file_and_the_observation_set_the_defaults(
 def test_a_missing_file_is_refused_by_name() -> None:
     with pytest.raises(ConfigError, match=r"nowhere\.toml cannot be read"):
         train_defaults(["--file", "nowhere.toml"])
+
+
+def test_the_algorithm_sets_the_defaults_that_suit_it() -> None:
+    ppo, vtrace = preset("gpu").learn, train_defaults(["--preset", "gpu", "--algo", "vtrace"])
+    assert ppo.epochs > 1
+    assert vtrace.config.learn.algo == "vtrace"
+    assert vtrace.config.learn.epochs == 1
+    assert vtrace.config.learn.minibatch < ppo.minibatch
+    assert train_defaults(["--preset", "gpu", "--algo", "ppo"]).config == preset("gpu")

@@ -60,3 +60,24 @@ def with_observations(config: TrainConfig, obs: str) -> TrainConfig:
             config.learn, learning_rate=base.learn.learning_rate, epochs=base.learn.epochs
         ),
     )
+
+
+def with_algorithm(config: TrainConfig, algo: str) -> TrainConfig:
+    """A preset for the other algorithm keeps what suits that one.
+
+    V-trace looks at a rollout once, so it takes short ones and small steps; as many gradients come
+    out of a game's step as with PPO. Four passes, as PPO makes, did not learn 1-1.
+    """
+    learn = config.learn
+    if algo == learn.algo or algo != "vtrace":
+        return config
+    return replace(
+        config,
+        learn=replace(
+            learn,
+            algo="vtrace",
+            epochs=1,
+            rollout_steps=max(1, learn.rollout_steps // 2),
+            minibatch=max(1, learn.minibatch // 4),
+        ),
+    )

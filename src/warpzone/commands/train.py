@@ -11,7 +11,7 @@ import tyro
 from warpzone.config import TrainConfig
 from warpzone.config_io import from_environment, from_toml, to_toml
 from warpzone.errors import ConfigError
-from warpzone.presets import PRESETS, preset, with_observations
+from warpzone.presets import PRESETS, preset, with_algorithm, with_observations
 
 Preset = Literal["cpu", "cpu-quick", "gpu", "gpu-large"]
 
@@ -126,6 +126,7 @@ def _fresh_config(arguments: list[str]) -> TrainConfig:
     obs = _value_of(arguments, "--obs")
     if obs is not None and name.startswith("cpu") and obs != config.env.obs:
         config = with_observations(config, obs)
+    config = with_algorithm(config, _value_of(arguments, "--algo") or config.learn.algo)
     config = from_environment(config)
     file = _value_of(arguments, "--file")
     if file is not None:
