@@ -10,7 +10,14 @@ from typing import Any
 import pytest
 
 from warpzone import _native, cli
-from warpzone.config import EnvOptions, LearnOptions, ModelOptions, RunOptions, TrainConfig
+from warpzone.config import (
+    EnvOptions,
+    LearnOptions,
+    ModelOptions,
+    RunOptions,
+    StartOptions,
+    TrainConfig,
+)
 from warpzone.envs.setup import expand_levels
 from warpzone.errors import ConfigError
 from warpzone.evaluate.run_evaluation import write_results
@@ -56,6 +63,12 @@ def test_held_out_levels_are_never_played_while_training(rom_path: Path) -> None
         seen |= set(env.levels())
     env.close()
     assert seen == {"8-1", "8-3", "8-4"}
+
+
+def test_places_to_start_from_need_lanes_that_keep_their_level() -> None:
+    options = replace(config(level="random"), starts=StartOptions(share=0.5))
+    with pytest.raises(ConfigError, match=r"starts\.share is 0\.5, which needs lanes that keep"):
+        build.make_env(options)
 
 
 def test_holding_out_everything_or_the_unknown_is_refused() -> None:

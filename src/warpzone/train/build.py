@@ -28,7 +28,7 @@ from warpzone.models.encoders import (
 from warpzone.models.memory import make_memory
 from warpzone.processors import processor_cores
 from warpzone.train.checkpoint_tree import fit_compiled, keys_differ, strip_compiled
-from warpzone.train.levels import level_order, trained_levels
+from warpzone.train.levels import check_starts, level_order, trained_levels
 
 _ALLOW_CPU = "WARPZONE_ALLOW_CPU_AUTO"
 Precision = Literal["float32", "bfloat16", "float16"]
@@ -42,6 +42,7 @@ _PRECISIONS: dict[Precision, torch.dtype] = {
 def make_env(config: TrainConfig) -> MarioVectorEnv:
     """The games of a run."""
     env, reward = config.env, config.reward
+    check_starts(env, config.starts.share)
     return MarioVectorEnv(
         trained_levels(env),
         num_envs=env.num_envs,
