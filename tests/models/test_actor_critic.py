@@ -13,6 +13,7 @@ from warpzone.models.encoders import (
     ImpalaEncoder,
     NatureEncoder,
     TileEncoder,
+    centred,
     folded,
 )
 from warpzone.models.memory import make_memory
@@ -150,3 +151,11 @@ def test_folding_is_what_torch_does() -> None:
     pictures = torch.randint(0, 256, (3, 4, 84, 84), dtype=torch.uint8)
     expected = torch.nn.PixelUnshuffle(4)(pictures.float())
     assert torch.equal(folded(pictures).permute(0, 3, 1, 2).float(), expected)
+
+
+def test_the_background_of_a_prepared_picture_is_zero() -> None:
+    pictures = torch.full((1, 2, 84, 84), 150, dtype=torch.uint8)
+    pictures[:, :, 70:] = 22
+    prepared = centred(pictures, pictures)
+    assert (prepared[:, :, :70] == 0).all()
+    assert (prepared[:, :, 70:] == -1).all()

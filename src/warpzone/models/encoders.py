@@ -192,16 +192,20 @@ def folded(pictures: Tensor) -> Tensor:
 
 
 def centred(values: Tensor, pictures: Tensor) -> Tensor:
-    """Bytes as numbers around zero: the sky, most of a picture, should not drown the rest.
+    """Bytes as numbers that are zero where the background is, and mostly between -1 and 1.
+
+    The background, sky or darkness, fills most of a picture and says nothing; with it at zero
+    learning is a good deal quicker than with pictures as they are.
 
     Args:
         values: The bytes, in any order.
-        pictures: The pictures that they are of; every fourth pixel of them tells the mean.
+        pictures: The pictures that they are of; the median of every fourth pixel of the newest one
+            is the background.
     """
     precision = working_precision(values)
-    mean = pictures[:, :, ::4, ::4].float().mean(dim=(1, 2, 3)).to(precision)
+    background = pictures[:, -1, ::4, ::4].flatten(1).median(1).values.to(precision)
     # A fresh tensor, changed in place: each pass over so many bytes costs.
-    return values.to(precision).sub_(mean.view(-1, 1, 1, 1)).mul_(1.0 / 255.0)
+    return values.to(precision).sub_(background.view(-1, 1, 1, 1)).mul_(1.0 / 128.0)
 
 
 def working_precision(tensor: Tensor) -> torch.dtype:
