@@ -137,6 +137,8 @@ class LearnOptions:
     """Weight of the entropy while nothing clears."""
     entropy_at_success: float = 0.001
     """Weight of the entropy when every episode clears."""
+    entropy_fade: float = 1.0
+    """Power of the clear rate with which that weight moves from one to the other: below 1, sooner."""
     gradient_norm: float = 0.5
     """Gradients are cut to this norm."""
     norm_limit: float = 1000.0
@@ -204,6 +206,7 @@ class TrainConfig:
             "learn.minibatch": self.learn.minibatch,
             "learn.accumulate": self.learn.accumulate,
             "learn.learning_rate": self.learn.learning_rate,
+            "learn.entropy_fade": self.learn.entropy_fade,
             "learn.gradient_norm": self.learn.gradient_norm,
             "learn.norm_limit": self.learn.norm_limit,
             "model.hidden": self.model.hidden,

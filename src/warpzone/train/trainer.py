@@ -159,7 +159,8 @@ class Trainer:
 
     def _entropy_weight(self) -> float:
         learn = self.config.learn
-        return blended(learn.entropy, learn.entropy_at_success, self.success)
+        faded = self.success**learn.entropy_fade
+        return blended(learn.entropy, learn.entropy_at_success, faded)
 
     def _infer(self, obs: Obs, state: torch.Tensor, first: torch.Tensor) -> Decision:
         with self.autocast():
