@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from warpzone.models.actor_critic import ActorCritic, Obs
+from warpzone.rollout.pilot import Pilot
 from warpzone.rollout.storage import RolloutStorage
 
 Info = dict[str, Any]
@@ -62,6 +63,7 @@ class Collector:
             there; autocast and device are its business.
         observers: Called after every step with info and which lanes ended.
         generator: Draws the actions.
+        pilot: Takes the controls of lanes now and then.
         state: The network's memory; it stays where the network is.
     """
 
@@ -71,6 +73,7 @@ class Collector:
     generator: torch.Generator
     infer: Callable[[Obs, Tensor, Tensor], Any]
     observers: list[Callable[[Info, NDArray[np.bool_]], None]] = field(default_factory=list)
+    pilot: Pilot | None = None
     state: Tensor = field(init=False)
 
     def begin(self, seed: int | None) -> None:
@@ -89,6 +92,9 @@ class Collector:
             began = time.perf_counter()
             decision = self.infer(storage.obs(t), self.state, storage.first[t])
             actions = sample(decision.logits, self.generator)
+            if self.pilot is not None:
+                forced = self.pilot.steer(actions.numpy(), storage.first[t].numpy())
+                storage.forced[t] = torch.from_numpy(forced)
             storage.actions[t] = actions
             log_probs = torch.log_softmax(decision.logits, -1)
             storage.log_probs[t] = log_probs.gather(-1, actions.unsqueeze(-1)).squeeze(-1)
