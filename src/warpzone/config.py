@@ -11,6 +11,15 @@ from typing import Annotated, Literal
 
 import tyro
 
+from warpzone.config_aids import (
+    AdaptiveOptions,
+    ReplayOptions,
+    RescueOptions,
+    ScriptOptions,
+    WatchOptions,
+    verify_aids,
+    verify_replay,
+)
 from warpzone.errors import ConfigError
 
 
@@ -167,6 +176,10 @@ class RunOptions:
     """Threads of the network's arithmetic; 0 means one a processor core."""
     compile: bool = False
     """Compile the network with torch.compile."""
+    overlap: bool = False
+    """Collect the next rollout while learning from the present one."""
+    auto_mem: bool = False
+    """Make a new run smaller, step by step, when memory runs out at its start."""
     log_every: int = 5
     """Updates between two lines of metrics."""
     checkpoint_minutes: float = 2.0
@@ -188,6 +201,11 @@ class TrainConfig:
     reward: RewardOptions = field(default_factory=RewardOptions)
     model: ModelOptions = field(default_factory=ModelOptions)
     learn: LearnOptions = field(default_factory=LearnOptions)
+    replay: ReplayOptions = field(default_factory=ReplayOptions)
+    script: ScriptOptions = field(default_factory=ScriptOptions)
+    rescue: RescueOptions = field(default_factory=RescueOptions)
+    adaptive: AdaptiveOptions = field(default_factory=AdaptiveOptions)
+    watch: WatchOptions = field(default_factory=WatchOptions)
     run: RunOptions = field(default_factory=RunOptions)
 
     def verify(self) -> None:
@@ -242,6 +260,8 @@ class TrainConfig:
                 f"learn.minibatch is {self.learn.minibatch}, but a rollout has only "
                 f"{self.env.num_envs} games x {self.learn.rollout_steps} steps = {batch}"
             )
+        verify_replay(self.replay, self.model.memory, batch)
+        verify_aids(self.script, self.rescue, self.adaptive, self.watch)
         if self.model.encoder == "tiles" and self.env.obs != "tiles":
             raise ConfigError("model.encoder is 'tiles', which needs env.obs 'tiles'")
         if self.env.obs == "tiles" and self.model.encoder not in ("auto", "tiles"):

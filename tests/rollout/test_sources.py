@@ -143,7 +143,7 @@ def test_an_error_of_the_collector_is_raised_with_its_own_traceback() -> None:
     with pytest.raises(RuntimeError, match="lane 1 fell over") as caught:
         setup.update(0.0)
     assert "step_into" in [entry.name for entry in caught.traceback]
-    setup.source.abandon()
+    assert setup.source.abandon()
     setup.env.fail_at = -1
     assert setup.update(0.0)[2] == 0
     setup.source.close()

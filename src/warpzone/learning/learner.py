@@ -200,6 +200,12 @@ class Learner:
             "learn/clip_share": policy.clip_share.item(),
         }
 
+    def take_step(self, loss: Tensor) -> float:
+        """An optimizer step on a loss that comes from elsewhere; returns the gradient's norm."""
+        torch.autograd.backward(self.scaler.scale(loss))
+        self._finite = math.isfinite(loss.item())
+        return self._apply()
+
     def _apply(self) -> float:
         """Takes a step with the gathered gradients; skips and counts it when they are unusable."""
         self.scaler.unscale_(self.optimizer)

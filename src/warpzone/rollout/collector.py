@@ -49,6 +49,7 @@ class CollectTimes:
 
     environment: float = 0.0
     inference: float = 0.0
+    total: float = 0.0
 
 
 @dataclass
@@ -86,7 +87,8 @@ class Collector:
     @torch.inference_mode()
     def collect(self) -> CollectTimes:
         """Takes as many steps as storage holds."""
-        storage, times = self.storage, CollectTimes()
+        storage, times, start = self.storage, CollectTimes(), time.perf_counter()
+        self.model.draw_noise(self.generator)
         storage.state.copy_(self.state)
         for t in range(storage.steps):
             began = time.perf_counter()
@@ -114,7 +116,9 @@ class Collector:
         began = time.perf_counter()
         last = self.infer(storage.obs(storage.steps), self.state, storage.first[storage.steps])
         self._fill_next_values(last.values)
-        times.inference += time.perf_counter() - began
+        now = time.perf_counter()
+        times.inference += now - began
+        times.total = now - start
         return times
 
     def _value_cut_states(self, t: int, info: Info) -> None:

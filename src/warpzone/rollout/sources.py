@@ -57,8 +57,12 @@ class Source(Protocol):
     def settle(self) -> None:
         """Waits until no game moves, for the state to be saved."""
 
-    def abandon(self) -> None:
-        """Forgets what went wrong: the next rollout begins with what is in the storage."""
+    def abandon(self) -> bool:
+        """Forgets what went wrong; False when a whole rollout waits to be taken.
+
+        Otherwise games were left in the middle of one, and the next must begin with what they see
+        now.
+        """
 
     def close(self) -> None:
         """Ends what was started."""
@@ -95,8 +99,9 @@ class SerialSource:
     def settle(self) -> None:
         """Does nothing: games move only inside `take`."""
 
-    def abandon(self) -> None:
-        """Does nothing."""
+    def abandon(self) -> bool:
+        """Always true."""
+        return True
 
     def close(self) -> None:
         """Does nothing."""
@@ -139,8 +144,8 @@ class OverlappedSource:
             self._submit()
             self._lag = 0
         assert self._pending is not None
-        times = self._pending.result()
-        self._pending = None
+        pending, self._pending = self._pending, None
+        times = pending.result()
         idle = time.perf_counter() - began
         return Rollout(self._collector.storage, times, self._lag, idle, self._collector_idle)
 
@@ -169,11 +174,12 @@ class OverlappedSource:
         if self._pending is not None:
             self._pending.exception()
 
-    def abandon(self) -> None:
+    def abandon(self) -> bool:
         """Keeps a pending rollout that is whole, and forgets one that failed."""
         self.settle()
         if self._pending is not None and self._pending.exception() is not None:
             self._pending = None
+        return self._pending is None
 
     def close(self) -> None:
         """Waits for the thread."""
@@ -189,7 +195,7 @@ class OverlappedSource:
         return {
             "pending": storage.state_dict(),
             "lag": self._lag,
-            "times": [times.environment, times.inference],
+            "times": [times.environment, times.inference, times.total],
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:

@@ -44,6 +44,8 @@ _FREE = (
     "run.keep_checkpoints",
     "run.stop_at_clear_rate",
     "run.torch_threads",
+    "run.auto_mem",
+    "watch",
     "env.num_threads",
 )
 
