@@ -16,7 +16,7 @@ def probe_forward(frames: int, level: str, actions: str, frame_skip: int, **opti
 
     Args:
         frames: How long.
-        level: Where; of several the first.
+        level: Where.
         actions: The action set.
         frame_skip: Frames of a step.
         options: Further options of the environment.
@@ -26,7 +26,7 @@ def probe_forward(frames: int, level: str, actions: str, frame_skip: int, **opti
     """
     count = len(resolve_actions(actions))
     env = MarioVectorEnv(
-        "1-1" if level == "all" else level.partition(",")[0],
+        level,
         num_envs=count,
         num_threads=1,
         obs="tiles",

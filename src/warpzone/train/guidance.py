@@ -18,6 +18,7 @@ from warpzone.rollout.collector import Info
 from warpzone.rollout.pilot import Pilot
 from warpzone.rollout.rescue import Rescue, RescueSettings
 from warpzone.telemetry.metrics import MetricRow
+from warpzone.train.levels import trained_levels
 from warpzone.train.progress_meter import ProgressMeter
 
 _log = logging.getLogger(__name__)
@@ -151,7 +152,8 @@ class Plans:
                 )
             return script.forward_action
         if script.probe_frames > 0:
-            found = probe_forward(script.probe_frames, env.level, env.actions, env.frame_skip)
+            level = trained_levels(env)[0]
+            found = probe_forward(script.probe_frames, level, env.actions, env.frame_skip)
             _log.info("probing: action %d leads forward", found)
             return found
         return None

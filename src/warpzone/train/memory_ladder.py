@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from typing import TypeVar
 
 from warpzone.config import TrainConfig
 from warpzone.errors import RunError
+from warpzone.train.failures import is_out_of_memory
+from warpzone.train.trainer import Trainer
 
 Result = TypeVar("Result")
 
@@ -17,7 +20,7 @@ _FEWEST_STEPS, _FEWEST_GAMES, _SMALLEST_MINIBATCH = 16, 8, 64
 def fit_memory(
     config: TrainConfig,
     attempt: Callable[[TrainConfig], Result],
-    is_out_of_memory: Callable[[BaseException], bool],
+    is_memory: Callable[[BaseException], bool],
     say: Callable[[str], None],
 ) -> tuple[TrainConfig, Result]:
     """Tries a configuration, and smaller ones as long as memory runs out.
@@ -25,7 +28,7 @@ def fit_memory(
     Args:
         config: What is asked for.
         attempt: Uses as much memory as a run will.
-        is_out_of_memory: Tells that failure from others, which are raised at once.
+        is_memory: Tells that failure from others, which are raised at once.
         say: Gets a line for each step down.
 
     Returns:
@@ -39,7 +42,7 @@ def fit_memory(
         try:
             return config, attempt(config)
         except Exception as error:
-            if not is_out_of_memory(error):
+            if not is_memory(error):
                 raise
             reason = error
         config, change = next(steps, (config, ""))
@@ -49,6 +52,17 @@ def fit_memory(
                 "--obs tiles, or a machine with more memory"
             ) from reason
         say(f"memory ran out; tries again with {change}")
+
+
+def fitted(config: TrainConfig, say: Callable[[str], None] = print) -> TrainConfig:
+    """The configuration, or a smaller one, whose first update fits into memory."""
+
+    def attempt(smaller: TrainConfig) -> None:
+        with closing(Trainer(smaller)) as trainer:
+            trainer.begin()
+            trainer.update()
+
+    return fit_memory(config, attempt, is_out_of_memory, say)[0]
 
 
 def ladder(config: TrainConfig) -> Iterator[tuple[TrainConfig, str]]:

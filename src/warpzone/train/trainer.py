@@ -145,11 +145,13 @@ class Trainer:
     def abandon_update(self) -> None:
         """Makes the state whole after an update that broke off: the games stay where they are.
 
-        Its rollout is forgotten; the next one begins with what the lanes see now.
+        Its rollout is forgotten; the next one begins with what the lanes see now, unless it was
+        collected already.
         """
-        obs, info = self.env.observe()
-        self.storage.put_first(obs)
-        self.storage.first[0] = torch.from_numpy(info["steps"] == 0)
+        if self.source.abandon():
+            obs, info = self.env.observe()
+            self.collector.storage.put_first(obs)
+            self.collector.storage.first[0] = torch.from_numpy(info["steps"] == 0)
         self.optimizer.zero_grad(set_to_none=True)
 
     # What training depends on besides weights: success so far and steps done.
