@@ -11,7 +11,7 @@ NATIVE_SOURCES := $(shell find native cmake -name '*.cpp' -o -name '*.hpp' -o -n
 	-o -name '*.cmake' -o -name CMakeLists.txt) CMakeLists.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup native demo test test-native test-python lint format sanitize fuzz bench \
+.PHONY: help setup native demo test test-native test-python lint format sanitize fuzz bench soak \
 	reference docs clean
 
 help:  ## List the targets
@@ -96,6 +96,10 @@ fuzz: setup  ## Fuzz ROMs, states and actions through a sanitized module
 
 bench: setup  ## Environment throughput
 	$(BIN)/warpzone bench env
+
+SOAK_MINUTES ?= 30
+soak: setup  ## Half an hour of training with faults (SOAK_MINUTES=2 for a short one)
+	$(BIN)/python tests/soak/run_soak.py --minutes $(SOAK_MINUTES)
 
 reference: setup  ## Compare RAM with stable-retro's core on all 32 levels (installs it; minutes)
 	$(BIN)/python tests/reference/compare_stable_retro.py

@@ -39,6 +39,7 @@ def offences(folder: str, forbidden: tuple[str, ...]) -> list[str]:
         ("models", ("warpzone.envs", "warpzone._native", "warpzone.train", "warpzone.telemetry")),
         ("learning", ("warpzone.envs", "warpzone._native", "warpzone.train", "warpzone.telemetry")),
         ("rollout", ("warpzone.envs", "warpzone._native", "warpzone.train", "warpzone.telemetry")),
+        ("replay", ("warpzone.envs", "warpzone.train", "warpzone.telemetry", "warpzone.learning")),
         (
             "telemetry",
             ("torch", "warpzone.train", "warpzone.rollout", "warpzone.learning", "warpzone.envs"),

@@ -11,6 +11,7 @@ void bind_console(nanobind::module_& module);
 void bind_config(nanobind::module_& module);
 void bind_game(nanobind::module_& module);
 void bind_pool(nanobind::module_& module);
+void bind_replay(nanobind::module_& module);
 
 inline std::span<const std::uint8_t> span_of(const nanobind::bytes& bytes) {
   return {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()};

@@ -11,12 +11,13 @@ from typing import Protocol, TextIO
 import tyro
 
 from warpzone import __version__
-from warpzone.commands.bench import Bench
+from warpzone.commands.benches import Bench
 from warpzone.commands.evaluate import Evaluate
 from warpzone.commands.play import Play
 from warpzone.commands.render import Render
 from warpzone.commands.rom import Rom
 from warpzone.commands.runs import Runs, RunsShow, Video
+from warpzone.commands.tools import Tools
 from warpzone.commands.train import Train, settled, train_defaults
 from warpzone.errors import WarpzoneError
 
@@ -59,6 +60,7 @@ COMMANDS: dict[str, Callable[..., Command]] = {
     "render": Render,
     "play": Play,
     "bench": Bench,
+    "tools": Tools,
 }
 
 _PARSING = (

@@ -11,6 +11,15 @@ from typing import Annotated, Literal
 
 import tyro
 
+from warpzone.config_aids import (
+    AdaptiveOptions,
+    ReplayOptions,
+    RescueOptions,
+    ScriptOptions,
+    WatchOptions,
+    verify_aids,
+    verify_replay,
+)
 from warpzone.errors import ConfigError
 
 
@@ -138,7 +147,7 @@ class LearnOptions:
     entropy_at_success: float = 0.001
     """Weight of the entropy when every episode clears."""
     entropy_fade: float = 1.0
-    """Power of the clear rate with which that weight moves from one to the other: below 1, sooner."""
+    """Power of the clear rate by which that weight fades; below 1 it does so sooner."""
     gradient_norm: float = 0.5
     """Gradients are cut to this norm."""
     norm_limit: float = 1000.0
@@ -169,6 +178,10 @@ class RunOptions:
     """Threads of the network's arithmetic; 0 means one a processor core."""
     compile: bool = False
     """Compile the network with torch.compile."""
+    overlap: bool = False
+    """Collect the next rollout while learning from the present one."""
+    auto_mem: bool = False
+    """Make a new run smaller, step by step, when memory runs out at its start."""
     log_every: int = 5
     """Updates between two lines of metrics."""
     checkpoint_minutes: float = 2.0
@@ -190,6 +203,11 @@ class TrainConfig:
     reward: RewardOptions = field(default_factory=RewardOptions)
     model: ModelOptions = field(default_factory=ModelOptions)
     learn: LearnOptions = field(default_factory=LearnOptions)
+    replay: ReplayOptions = field(default_factory=ReplayOptions)
+    script: ScriptOptions = field(default_factory=ScriptOptions)
+    rescue: RescueOptions = field(default_factory=RescueOptions)
+    adaptive: AdaptiveOptions = field(default_factory=AdaptiveOptions)
+    watch: WatchOptions = field(default_factory=WatchOptions)
     run: RunOptions = field(default_factory=RunOptions)
 
     def verify(self) -> None:
@@ -245,6 +263,8 @@ class TrainConfig:
                 f"learn.minibatch is {self.learn.minibatch}, but a rollout has only "
                 f"{self.env.num_envs} games x {self.learn.rollout_steps} steps = {batch}"
             )
+        verify_replay(self.replay, self.model.memory, batch)
+        verify_aids(self.script, self.rescue, self.adaptive, self.watch)
         if self.model.encoder == "tiles" and self.env.obs != "tiles":
             raise ConfigError("model.encoder is 'tiles', which needs env.obs 'tiles'")
         if self.env.obs == "tiles" and self.model.encoder not in ("auto", "tiles"):

@@ -74,3 +74,28 @@ def test_a_mean_over_nothing_is_zero() -> None:
 def test_value_loss_is_quadratic_near_and_straight_far() -> None:
     assert value_loss(torch.tensor([0.5]), torch.zeros(1)).item() == pytest.approx(0.125)
     assert value_loss(torch.tensor([10.0]), torch.zeros(1)).item() == pytest.approx(9.5)
+
+
+def test_what_is_masked_may_be_absurd_and_leaves_the_ratios_of_the_rest_bit_equal() -> None:
+    generator = torch.Generator().manual_seed(0)
+    new, old, advantages = (torch.randn(500, generator=generator) for _ in range(3))
+    own = torch.rand(500, generator=generator) < 0.7
+    losses, gradients = [], []
+    for forced in (0.0, 300.0, -300.0):  # exp(600) is beyond any float.
+        log_probs = new.where(own, torch.tensor(forced)).requires_grad_()
+        old_log_probs = old.where(own, torch.tensor(-forced))
+        result = ppo_policy_loss(log_probs, old_log_probs, advantages, 0.2, own)
+        result.loss.backward()
+        assert log_probs.grad is not None
+        assert (log_probs.grad[~own] == 0).all()
+        losses.append(torch.stack(result))
+        gradients.append(log_probs.grad)
+    for loss, gradient in zip(losses[1:], gradients[1:], strict=True):
+        assert torch.equal(loss, losses[0])
+        assert torch.equal(gradient, gradients[0])
+
+
+def test_value_loss_leaves_masked_steps_out() -> None:
+    values, returns = torch.tensor([1.0, 5.0]), torch.tensor([0.0, float("inf")])
+    mask = torch.tensor([True, False])
+    assert value_loss(values, returns, mask).item() == pytest.approx(0.5)

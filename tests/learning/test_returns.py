@@ -137,3 +137,38 @@ def test_explained_variance_is_one_for_perfect_and_zero_for_constant_predictions
     assert explained_variance(targets, targets) == pytest.approx(1.0)
     assert explained_variance(torch.zeros(3), targets) == pytest.approx(0.0)
     assert explained_variance(targets, torch.ones(3)) == 0.0
+
+
+@pytest.mark.parametrize("algorithm", ["gae", "vtrace"])
+def test_steps_of_others_teach_nothing_and_end_what_comes_before(algorithm: str) -> None:
+    rollout = random_rollout(11)
+    log_ratios = torch.randn(9, 4, dtype=torch.float64) * 0.3
+    own = torch.ones(9, 4, dtype=torch.bool)
+    own[4:6] = False
+
+    def results(rewards: Tensor, ended: Tensor, own: Tensor | None) -> tuple[Tensor, Tensor]:
+        steps = Steps(**(rollout | {"rewards": rewards, "ended": ended}), own=own)
+        if algorithm == "gae":
+            return gae(steps, 0.9, 0.8)
+        return vtrace(steps, log_ratios, 0.9, 0.8)
+
+    advantages, targets = results(rollout["rewards"], rollout["ended"], own)
+    # Whatever the others earned,
+    other = torch.where(own, rollout["rewards"], 1e6)
+    again, again_targets = results(other, rollout["ended"], own)
+    assert torch.equal(advantages, again)
+    assert torch.equal(targets, again_targets)
+    assert (advantages[4:6] == 0).all()
+    assert torch.equal(targets[4:6], rollout["values"][4:6])
+    # the steps before are worth what they would be, had the episode been cut there.
+    cut = rollout["ended"].clone()
+    cut[3] = True
+    before, _ = results(rollout["rewards"], cut, None)
+    torch.testing.assert_close(advantages[:4], before[:4])
+    everything = torch.ones(9, 4, dtype=torch.bool)
+    for one, two in zip(
+        results(rollout["rewards"], rollout["ended"], everything),
+        results(rollout["rewards"], rollout["ended"], None),
+        strict=True,
+    ):
+        assert torch.equal(one, two)

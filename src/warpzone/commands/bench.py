@@ -1,4 +1,4 @@
-"""`warpzone bench`: how fast it runs here."""
+"""`warpzone bench env`: how fast it runs here, and what the other benchmarks share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Bench:
+class BenchEnv:
     """Measure agent steps and frames a second of this machine.
 
     Every combination of environments, threads and observations is played for a while: random
@@ -31,8 +31,6 @@ class Bench:
       warpzone bench env --seconds 5 --json speed.json
     """
 
-    what: tyro.conf.Positional[Literal["env"]]
-    """What to measure: the environment."""
     num_envs: Annotated[str, tyro.conf.arg(metavar="N,...")] = "1,16"
     """Numbers of environments."""
     num_threads: Annotated[str, tyro.conf.arg(metavar="N,...")] = "1,2"
@@ -57,7 +55,7 @@ class Bench:
         from warpzone.tools import bench_report
         from warpzone.tools.machine import machine
 
-        _check_folders(self.json, self.csv)
+        check_folders(self.json, self.csv)
         plan = self._plan()
         here = machine()
         print(", ".join(f"{name} {value}" for name, value in here.items()))
@@ -84,8 +82,8 @@ class Bench:
         return [
             (kind, envs, threads)
             for kind in kinds
-            for envs in _numbers("--num-envs", self.num_envs)
-            for threads in _numbers("--num-threads", self.num_threads)
+            for envs in numbers("--num-envs", self.num_envs)
+            for threads in numbers("--num-threads", self.num_threads)
             if threads <= envs
         ]
 
@@ -94,18 +92,19 @@ class Bench:
 
         raw = [
             measure_raw(self.level, drawn, self.seconds, self.rom, self.game)
-            for drawn in _tracked((False, True), "console")
+            for drawn in tracked((False, True), "console")
         ]
         steps = [
             measure_steps(
                 self.level, kind, envs, threads, self.seconds, rom=self.rom, game=self.game
             )
-            for kind, envs, threads in _tracked(plan, "environments")
+            for kind, envs, threads in tracked(plan, "environments")
         ]
         return raw, steps
 
 
-def _numbers(option: str, text: str) -> list[int]:
+def numbers(option: str, text: str) -> list[int]:
+    """Reads a list of whole numbers above 0."""
     from warpzone.errors import ConfigError
 
     parts = [part.strip() for part in text.split(",")]
@@ -114,7 +113,7 @@ def _numbers(option: str, text: str) -> list[int]:
     return [int(part) for part in parts]
 
 
-def _check_folders(*files: Path | None) -> None:
+def check_folders(*files: Path | None) -> None:
     """Fails before minutes are spent on figures that cannot be kept."""
     from warpzone.errors import ConfigError
 
@@ -123,7 +122,7 @@ def _check_folders(*files: Path | None) -> None:
             raise ConfigError(f"the folder {file.parent} does not exist; make it first")
 
 
-def _tracked(items: Sequence[T], title: str) -> Iterable[T]:
+def tracked(items: Sequence[T], title: str) -> Iterable[T]:
     """Shows on a terminal how many of the items are done."""
     from rich.console import Console
     from rich.progress import track

@@ -8,7 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from warpzone.console import Console
-from warpzone.envs.actions import describe_buttons, parse_buttons, resolve_actions
+from warpzone.envs.actions import describe_buttons, resolve_actions
+from warpzone.envs.button_script import parse_script
 from warpzone.errors import ConfigError
 from warpzone.evaluate.scripted import ScriptedPolicy
 
@@ -52,14 +53,9 @@ class SequencePolicy:
         Raises:
             ConfigError: For a button that does not exist, or a number of steps below 1.
         """
-        self.actions: list[str] = []
-        self._lengths: list[int] = []
-        for entry in text.split(","):
-            buttons, _, length = entry.partition(":")
-            if length and not (length.strip().isdecimal() and int(length) > 0):
-                raise ConfigError(f"policy: {entry!r} must end with a number of steps above 0")
-            self.actions.append(describe_buttons(parse_buttons(buttons)))
-            self._lengths.append(int(length) if length else 1)
+        holds = parse_script(text, unit="steps")
+        self.actions = [describe_buttons(hold.buttons) for hold in holds]
+        self._lengths = [hold.length for hold in holds]
         self.reset()
 
     def reset(self) -> None:

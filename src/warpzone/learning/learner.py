@@ -51,6 +51,7 @@ class Batch(NamedTuple):
     log_probs: Tensor
     advantages: Tensor
     returns: Tensor
+    own: Tensor  # Whether the policy chose the action; others' teach nothing.
 
 
 class Minibatch(NamedTuple):
@@ -131,6 +132,7 @@ class Learner:
             storage.next_values,
             storage.terminated,
             storage.ended,
+            ~storage.forced if bool(storage.forced.any()) else None,
         )
         if s.algorithm == "ppo":
             return returns.gae(steps, s.discount, s.trace)
@@ -149,7 +151,7 @@ class Learner:
             with self.autocast(), torch.no_grad():
                 obs = self.model.prepare(obs)
         parts = (obs, storage.state, first, storage.actions, storage.log_probs)
-        return to_device(Batch(*parts, *targets), self.device)
+        return to_device(Batch(*parts, *targets, ~storage.forced), self.device)
 
     def _minibatches(self, rollout: Batch) -> Iterator[Minibatch]:
         """Single steps in random order, or with memory whole lanes; the last may be smaller."""
@@ -173,15 +175,16 @@ class Learner:
         with self.autocast():
             decision = self.model.unroll(batch.obs, batch.state, batch.first)
         log_probs = log_prob(decision.logits, batch.actions)
+        own = None if bool(batch.own.all()) else batch.own
         advantages = batch.advantages
         if s.normalise_advantages:
-            advantages = losses.normalised(advantages)
+            advantages = losses.normalised(advantages, own)
         if s.algorithm == "ppo":
-            policy = losses.ppo_policy_loss(log_probs, batch.log_probs, advantages, s.clip)
+            policy = losses.ppo_policy_loss(log_probs, batch.log_probs, advantages, s.clip, own)
         else:
-            policy = losses.vtrace_policy_loss(log_probs, batch.log_probs, advantages)
-        value = losses.value_loss(decision.values, batch.returns)
-        spread = entropy(decision.logits).mean()
+            policy = losses.vtrace_policy_loss(log_probs, batch.log_probs, advantages, own)
+        value = losses.value_loss(decision.values, batch.returns, own)
+        spread = losses.masked_mean(entropy(decision.logits), own)
         loss = policy.loss + s.value_weight * value - entropy_weight * spread
         torch.autograd.backward(self.scaler.scale(loss * part.share))
         total = loss.item()
@@ -196,6 +199,12 @@ class Learner:
             "learn/kl": policy.approximate_kl.item(),
             "learn/clip_share": policy.clip_share.item(),
         }
+
+    def take_step(self, loss: Tensor) -> float:
+        """An optimizer step on a loss that comes from elsewhere; returns the gradient's norm."""
+        torch.autograd.backward(self.scaler.scale(loss))
+        self._finite = math.isfinite(loss.item())
+        return self._apply()
 
     def _apply(self) -> float:
         """Takes a step with the gathered gradients; skips and counts it when they are unusable."""

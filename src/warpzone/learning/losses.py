@@ -21,8 +21,8 @@ def masked_mean(values: Tensor, mask: Tensor | None) -> Tensor:
     """Mean over the entries that count; 0 when none does."""
     if mask is None:
         return values.mean()
-    weights = mask.to(values.dtype)
-    return (values * weights).sum() / weights.sum().clamp(min=1.0)
+    # Not a product: what does not count may be infinite.
+    return values.where(mask, 0.0).sum() / mask.sum().clamp(min=1)
 
 
 def ppo_policy_loss(
@@ -41,7 +41,7 @@ def ppo_policy_loss(
         clip: How far the ratio may move before its gradient stops.
         mask: False for steps whose action the policy did not choose.
     """
-    log_ratio = log_probs - old_log_probs
+    log_ratio = _log_ratio(log_probs, old_log_probs, mask)
     ratio = log_ratio.exp()
     surrogate = torch.minimum(ratio * advantages, ratio.clamp(1 - clip, 1 + clip) * advantages)
     with torch.no_grad():
@@ -58,15 +58,23 @@ def vtrace_policy_loss(
 ) -> PolicyLoss:
     """The plain policy gradient; `advantages` already carry their importance weights."""
     with torch.no_grad():
-        log_ratio = log_probs - old_log_probs
+        log_ratio = _log_ratio(log_probs, old_log_probs, mask)
         kl = masked_mean(log_ratio.exp() - 1 - log_ratio, mask)
     loss = -masked_mean(log_probs * advantages, mask)
     return PolicyLoss(loss, kl, torch.zeros_like(kl))
 
 
-def value_loss(values: Tensor, returns: Tensor) -> Tensor:
+def _log_ratio(log_probs: Tensor, old_log_probs: Tensor, mask: Tensor | None) -> Tensor:
+    """Zero for steps that do not count: an action that the policy finds absurd overflows `exp`."""
+    log_ratio = log_probs - old_log_probs
+    return log_ratio if mask is None else log_ratio.where(mask, 0.0)
+
+
+def value_loss(values: Tensor, returns: Tensor, mask: Tensor | None = None) -> Tensor:
     """Smooth L1: squared near the target, straight far from it, so that outliers stay bounded."""
-    return functional.smooth_l1_loss(values, returns)
+    if mask is None:
+        return functional.smooth_l1_loss(values, returns)
+    return masked_mean(functional.smooth_l1_loss(values, returns, reduction="none"), mask)
 
 
 def normalised(advantages: Tensor, mask: Tensor | None = None) -> Tensor:

@@ -23,6 +23,9 @@ class Steps(NamedTuple):
             where it did, not the first of the next one.
         terminated: Whether the episode ended by itself with the step.
         ended: Whether it ended in any way, terminated or truncated.
+        own: Whether the policy chose the action, or None where it chose all. What others did says
+            nothing of the policy: their steps teach nothing, and what comes before them is worth
+            what the critic says of the state in which they took over.
     """
 
     rewards: Tensor
@@ -30,10 +33,12 @@ class Steps(NamedTuple):
     next_values: Tensor
     terminated: Tensor
     ended: Tensor
+    own: Tensor | None = None
 
     def differences(self, discount: float) -> Tensor:
-        """Reward and value gained by each step, against the value before it."""
-        return self.rewards + discount * self.next_values * ~self.terminated - self.values
+        """Reward and value gained by each of the policy's steps, against the value before it."""
+        gained = self.rewards + discount * self.next_values * ~self.terminated - self.values
+        return gained if self.own is None else gained.where(self.own, 0.0)
 
 
 class Advantages(NamedTuple):
@@ -45,7 +50,7 @@ class Advantages(NamedTuple):
 
 def gae(steps: Steps, discount: float, trace: float) -> Advantages:
     """Generalised advantage estimation, with gamma `discount` and lambda `trace`."""
-    advantages = _accumulated(steps.differences(discount), discount * trace * ~steps.ended)
+    advantages = _accumulated(steps.differences(discount), discount * trace * _goes_on(steps))
     return Advantages(advantages, advantages + steps.values)
 
 
@@ -71,13 +76,18 @@ def vtrace(
     """
     ratios = log_ratios.exp()
     rho = ratios.clamp(max=rho_clip)
-    carry = discount * trace * ratios.clamp(max=c_clip) * ~steps.ended
+    carry = discount * trace * ratios.clamp(max=c_clip) * _goes_on(steps)
     targets = steps.values + _accumulated(rho * steps.differences(discount), carry)
     # What follows a step is worth its own target, except where the episode ended or the data does.
     following = steps.next_values.clone()
     following[:-1] = torch.where(steps.ended[:-1], steps.next_values[:-1], targets[1:])
     advantages = rho * steps._replace(next_values=following).differences(discount)
     return Advantages(advantages, targets)
+
+
+def _goes_on(steps: Steps) -> Tensor:
+    """Whether what follows a step is a consequence of the policy's choice."""
+    return ~steps.ended if steps.own is None else ~steps.ended & steps.own
 
 
 def _accumulated(terms: Tensor, carry: Tensor) -> Tensor:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from warpzone.models.actor_critic import ActorCritic, Obs
+from warpzone.rollout.pilot import Pilot
 from warpzone.rollout.storage import RolloutStorage
 
 Info = dict[str, Any]
@@ -48,6 +49,7 @@ class CollectTimes:
 
     environment: float = 0.0
     inference: float = 0.0
+    total: float = 0.0
 
 
 @dataclass
@@ -62,6 +64,7 @@ class Collector:
             there; autocast and device are its business.
         observers: Called after every step with info and which lanes ended.
         generator: Draws the actions.
+        pilot: Takes the controls of lanes now and then.
         state: The network's memory; it stays where the network is.
     """
 
@@ -71,6 +74,7 @@ class Collector:
     generator: torch.Generator
     infer: Callable[[Obs, Tensor, Tensor], Any]
     observers: list[Callable[[Info, NDArray[np.bool_]], None]] = field(default_factory=list)
+    pilot: Pilot | None = None
     state: Tensor = field(init=False)
 
     def begin(self, seed: int | None) -> None:
@@ -83,12 +87,16 @@ class Collector:
     @torch.inference_mode()
     def collect(self) -> CollectTimes:
         """Takes as many steps as storage holds."""
-        storage, times = self.storage, CollectTimes()
+        storage, times, start = self.storage, CollectTimes(), time.perf_counter()
+        self.model.draw_noise(self.generator)
         storage.state.copy_(self.state)
         for t in range(storage.steps):
             began = time.perf_counter()
             decision = self.infer(storage.obs(t), self.state, storage.first[t])
             actions = sample(decision.logits, self.generator)
+            if self.pilot is not None:
+                forced = self.pilot.steer(actions.numpy(), storage.first[t].numpy())
+                storage.forced[t] = torch.from_numpy(forced)
             storage.actions[t] = actions
             log_probs = torch.log_softmax(decision.logits, -1)
             storage.log_probs[t] = log_probs.gather(-1, actions.unsqueeze(-1)).squeeze(-1)
@@ -108,7 +116,9 @@ class Collector:
         began = time.perf_counter()
         last = self.infer(storage.obs(storage.steps), self.state, storage.first[storage.steps])
         self._fill_next_values(last.values)
-        times.inference += time.perf_counter() - began
+        now = time.perf_counter()
+        times.inference += now - began
+        times.total = now - start
         return times
 
     def _value_cut_states(self, t: int, info: Info) -> None:

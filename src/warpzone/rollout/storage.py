@@ -14,6 +14,11 @@ from warpzone.models.actor_critic import Obs
 class RolloutStorage:
     """T steps of N lanes. Observations have one step more: the state after the last step."""
 
+    _NAMES = (
+        *("actions", "log_probs", "values", "next_values", "rewards"),
+        *("terminated", "truncated", "forced", "first", "state"),
+    )
+
     def __init__(
         self, steps: int, lanes: int, obs_space: Any, state_size: int, *, pinned: bool = False
     ):
@@ -43,6 +48,8 @@ class RolloutStorage:
         self.rewards = torch.zeros(steps, lanes)
         self.terminated = torch.zeros(steps, lanes, dtype=torch.bool)
         self.truncated = torch.zeros(steps, lanes, dtype=torch.bool)
+        #: Whether somebody else than the policy chose the action.
+        self.forced = torch.zeros(steps, lanes, dtype=torch.bool)
         #: Whether an episode begins with the observation of a step.
         self.first = torch.zeros(steps + 1, lanes, dtype=torch.bool)
         #: The network's memory before the first step.
@@ -109,9 +116,25 @@ class RolloutStorage:
 
     def roll_over(self) -> None:
         """Makes the last observations the first of the next rollout."""
-        for array in self._obs:
-            array[0].copy_(array[self.steps])
-        self.first[0].copy_(self.first[self.steps])
+        self.continue_from(self)
+
+    def continue_from(self, before: RolloutStorage) -> None:
+        """Begins with the last observations of another rollout."""
+        for array, its in zip(self._obs, before._obs, strict=True):
+            array[0].copy_(its[self.steps])
+        self.first[0].copy_(before.first[self.steps])
+
+    def state_dict(self) -> dict[str, Tensor]:
+        """The whole rollout."""
+        parts = {f"obs{index}": array for index, array in enumerate(self._obs)}
+        return parts | {name: getattr(self, name) for name in self._NAMES}
+
+    def load_state_dict(self, state: dict[str, Tensor]) -> None:
+        """Takes what `state_dict` gave."""
+        for index, array in enumerate(self._obs):
+            array.copy_(state[f"obs{index}"])
+        for name in self._NAMES:
+            getattr(self, name).copy_(state[name])
 
     def first_obs_state(self) -> dict[str, Tensor]:
         """What the next rollout begins with."""

@@ -93,9 +93,12 @@ _LOSS = [
     Metric("loss/policy", "", "Policy loss."),
     Metric("loss/value", "", "Value loss, before its coefficient."),
     Metric("loss/entropy", "", "Entropy term as it enters the total: minus coefficient x entropy."),
+    Metric("loss/imitation_policy", "", "Policy part of self-imitation, before its weight."),
+    Metric("loss/imitation_value", "", "Critic's part of it, before its weight."),
 ]
 
 _LEARN = [
+    _count("learn/policy_lag", "updates", "Age of the policy that collected; 0 unless overlapped."),
     Metric("learn/rate", "", "Learning rate of the last optimizer step."),
     Metric("learn/entropy_coefficient", "", "Weight of the entropy term."),
     Metric("learn/clip_range", "", "PPO's clipping range of the probability ratio."),
@@ -116,11 +119,13 @@ _LEARN = [
 _SPEED = [
     Metric("speed/steps_per_second", "steps/s", "Environment steps by wall time."),
     Metric("speed/updates_per_second", "updates/s", "Updates by wall time."),
-    Metric("speed/rollout_seconds", "s", "Collecting, per update."),
+    Metric("speed/rollout_seconds", "s", "Collecting, per update; overlapped, beside learning."),
     Metric("speed/emulation_seconds", "s", "Part of collecting: stepping the games, per update."),
     Metric("speed/inference_seconds", "s", "Part of collecting: choosing actions, per update."),
     Metric("speed/learn_seconds", "s", "Learning, per update."),
     Metric("speed/other_share", "share", "Time outside emulation, inference and learning."),
+    Metric("speed/learner_idle_seconds", "s", "The learner's wait for its rollout."),
+    Metric("speed/collector_idle_seconds", "s", "Time without collecting before the rollout."),
 ]
 
 _EPISODE = [
@@ -151,12 +156,34 @@ _REWARD = [
 _ROLLOUT = [
     Metric("rollout/clear_rate", "share", "Clears among the last 100 episodes."),
     Metric("rollout/forward_share", "share", "Lanes whose progress rose during the rollout."),
+    Metric("rollout/forced_share", "share", "Steps whose action a script or a rescue forced."),
     Metric("rollout/progress_per_step", "px/step", "Progress of all lanes by steps."),
     Metric("rollout/stagnation_mean", "frames", "Frames without progress, mean over the lanes."),
     _count("rollout/milestones", "milestones", "Milestones passed since the row before."),
     _count("rollout/clears", "episodes", "Clears since the row before."),
     Metric("level/clear_rate", "share", "Clears among a level's last 100 episodes.", labelled=True),
     Metric("level/progress_mean", "px", "Mean progress on a level.", labelled=True),
+]
+
+_AIDS = [
+    _count("rescue/count", "rescues", "Rescues since the run began."),
+    _count("rescue/lanes", "lanes", "Lanes that are driven by a script or a rescue now."),
+    Metric("adaptive/distance_weight", "", "Weight of distance under adaptive control."),
+    Metric("adaptive/entropy_scale", "", "Its factor on the entropy weight."),
+    Metric("adaptive/rate_scale", "", "Its factor on the learning rate."),
+]
+
+_REPLAY = [
+    Metric("replay/fill", "share", "Transitions that can be drawn, of the capacity."),
+    _count("replay/pushed", "transitions", "Transitions pushed since the run began."),
+    Metric("replay/better_share", "share", "Drawn ones that were better than the critic says now."),
+    Metric("replay/unique_ratio_last", "share", "Different transitions in the last draw."),
+    Metric("replay/unique_ratio_mean", "share", "The same, mean over all draws."),
+    *_spread("replay/priority", "", "Priorities as they are drawn by", "mean p50 p90 p99"),
+    Metric("replay/sample_seconds", "s", "Drawing, per update."),
+    Metric("replay/draw_seconds", "s", "Part of it: finding which."),
+    Metric("replay/gather_seconds", "s", "Part of it: bringing them together."),
+    _count("replay/device_sampler", "", "1 when the device draws, 0 for the sum-tree."),
 ]
 
 _EVALUATION = [
@@ -195,6 +222,8 @@ GROUPS: dict[str, list[Metric]] = {
     "Ends of episodes": _ENDS,
     "Reward terms": _REWARD,
     "Rollouts and levels": _ROLLOUT,
+    "Scripts, rescue and adaptive control": _AIDS,
+    "Replay": _REPLAY,
     "Evaluation": _EVALUATION,
     "Resources": _RESOURCES,
     "Telemetry itself": _TELEMETRY,

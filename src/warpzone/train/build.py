@@ -27,6 +27,9 @@ from warpzone.models.encoders import (
 )
 from warpzone.models.memory import make_memory
 from warpzone.processors import processor_cores
+from warpzone.rollout.collector import Collector
+from warpzone.rollout.sources import OverlappedSource, SerialSource, Source
+from warpzone.rollout.storage import RolloutStorage
 from warpzone.train.checkpoint_tree import fit_compiled, keys_differ, strip_compiled
 from warpzone.train.levels import check_starts, level_order, trained_levels
 
@@ -110,6 +113,15 @@ def place_model(model: ActorCritic, device: torch.device) -> ActorCritic:
     if device.type == "cuda" or isinstance(model.encoder, ImpalaEncoder):
         model = model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     return model.to(device)
+
+
+def make_source(
+    collector: Collector, model: ActorCritic, make_storage: Callable[[], RolloutStorage]
+) -> Source:
+    """Where rollouts come from: overlapped, if the collector has a policy of its own."""
+    if collector.model is model:
+        return SerialSource(collector)
+    return OverlappedSource(collector, model, make_storage())
 
 
 def compile_model(model: ActorCritic, try_out: Callable[[], None]) -> None:

@@ -179,7 +179,7 @@ def read_meta(path: Path) -> CheckpointMeta:
     try:
         return _meta_of(path, json.loads(path.with_suffix(".json").read_text(encoding="utf-8")))
     except (OSError, ValueError):
-        return _embedded_meta(path)
+        return read_embedded_meta(path)
 
 
 def _now() -> str:
@@ -224,7 +224,12 @@ def _torch_load(path: Path, only_look: bool = False) -> dict[str, Any]:
     return payload
 
 
-def _embedded_meta(path: Path) -> CheckpointMeta:
+def read_embedded_meta(path: Path) -> CheckpointMeta:
+    """Returns what the checkpoint itself says, whatever its side-car does.
+
+    Raises:
+        CheckpointError: It cannot be read.
+    """
     try:
         return _meta_of(path, json.loads(_torch_load(path, only_look=True)["meta"]))
     except (OSError, ValueError, TypeError) as error:
@@ -247,7 +252,7 @@ def _rebuild_sidecar(path: Path) -> CheckpointMeta:
     """Makes a side-car from the checkpoint, whose own format has a checksum for each part."""
     if not path.exists():
         raise CheckpointError(f"{path} does not exist")
-    meta = _embedded_meta(path)
+    meta = read_embedded_meta(path)
     with zipfile.ZipFile(path) as archive:
         try:
             damaged = archive.testzip()

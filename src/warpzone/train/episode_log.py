@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +19,17 @@ _CAUSES = ("other", "enemy", "pit", "time")
 
 
 class EpisodeLog:
-    """Watches steps and reports every episode that ends."""
+    """Watches steps and reports every episode that ends.
+
+    Steps may be watched by a thread that collects; what it saw is reported when asked to, so that
+    nothing else depends on when that was.
+    """
 
     def __init__(self, env: MarioVectorEnv, statistics: EpisodeStatistics):
         """Reports to the statistics, and to `sink` once one is set."""
         self.env, self.statistics = env, statistics
         self.sink: Callable[[Episode], None] | None = None
+        self._waiting: list[Episode] = []
 
     def observe(
         self,
@@ -39,9 +45,23 @@ class EpisodeLog:
         for lane in np.nonzero(ended)[0]:
             start = "snapshot" if is_snapshot(int(lane)) else "level"
             episode = self._episode(info, int(lane), levels[int(lane)], steps, start)
+            self._waiting.append(episode)
+
+    def flush(self) -> None:
+        """Reports what ended since the last call."""
+        for episode in self._waiting:
             self.statistics.add(episode)
             if self.sink is not None:
                 self.sink(episode)
+        self._waiting.clear()
+
+    def state_dict(self) -> dict[str, Any]:
+        """What is not reported yet."""
+        return {"waiting": [episode.as_row() for episode in self._waiting]}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Takes what `state_dict` gave."""
+        self._waiting = [Episode(**row) for row in state["waiting"]]
 
     def _episode(self, info: Info, lane: int, level: str, steps: int, start: str) -> Episode:
         terms = info["reward_terms"][lane]

@@ -104,6 +104,11 @@ class RunDirectory:
         return self.path / "events"
 
     @property
+    def stalls(self) -> Path:
+        """Folder of what threads were doing when nothing moved; made when it is needed."""
+        return self.path / "stalls"
+
+    @property
     def heartbeat(self) -> Path:
         """Signs of life as JSON lines."""
         return self.path / "heartbeat.jsonl"

@@ -23,10 +23,12 @@ from warpzone.telemetry.terminal import DisplayHandler, Mode, make_display
 from warpzone.train import checkpoint
 from warpzone.train.checkpoint_store import CheckpointStore
 from warpzone.train.loop import Loop
+from warpzone.train.memory_ladder import fitted
 from warpzone.train.resume_guard import Difference, check_config, find_resume
 from warpzone.train.run_directory import RunDirectory, run_of
 from warpzone.train.signals import StopRequest, handle_signals
 from warpzone.train.trainer import Trainer
+from warpzone.train.watch import hint_observers, start_watchdogs
 
 _log = logging.getLogger(__name__)
 
@@ -44,6 +46,8 @@ _FREE = (
     "run.keep_checkpoints",
     "run.stop_at_clear_rate",
     "run.torch_threads",
+    "run.auto_mem",
+    "watch",
     "env.num_threads",
 )
 
@@ -84,6 +88,8 @@ def start(
         observers: See every row of metrics and may answer with advice.
     """
     config.verify()
+    if config.run.auto_mem:
+        config = fitted(config)
     with closing(Trainer(config)) as trainer:  # first, so that what cannot be built leaves no run
         run = RunDirectory.create(Path(config.run.runs), run_name(config), to_toml(config))
         return run, _train(run, trainer, None, _Watch(display, film, observers))
@@ -110,7 +116,8 @@ def resume(
     """
     config.verify()
     run = run_of(target)
-    path = find_resume(target, run.path)
+    with run.logging():  # a damaged checkpoint that is skipped belongs into the log
+        path = find_resume(target, run.path)
     changes = check_config(asdict(saved_config(target)), asdict(config), _FREE, allow_changes)
     with closing(Trainer(config)) as trainer:
         watch = _Watch(display, film, observers)
@@ -142,6 +149,8 @@ def _train(
             loop.display.message(f"training in {run.path} {trainer.place}")
             loop.run(stop)
             ending = INTERRUPTED if stop else FINISHED
+            if stop:
+                _log.info("stopped by %s", stop.reason)
         except KeyboardInterrupt:
             ending = INTERRUPTED
             raise
@@ -164,12 +173,13 @@ def _make_loop(
         JsonlSink(run.metrics),
         TensorBoardSink(run.events),
         ParquetSnapshot(run.metrics, run.parquet),
-        AdviceSink(watch.observers),
+        AdviceSink([*watch.observers, *hint_observers(trainer.config.watch)]),
     ]
     telemetry = stack.enter_context(Telemetry(metrics, [JsonlSink(run.episodes)]))
     trainer.episodes.sink = telemetry.episode
     resources = ResourceMonitor(run.path)
     stack.callback(resources.close)
+    start_watchdogs(trainer, heartbeat, run, stack)
     store = CheckpointStore(run.checkpoints, trainer.config.run.keep_checkpoints)
     return Loop(
         trainer,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import random
 import time
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,19 +15,22 @@ from numpy.typing import NDArray
 from warpzone.config import TrainConfig
 from warpzone.learning.learner import Learner
 from warpzone.learning.schedules import blended, scheduled
-from warpzone.models.actor_critic import Decision, Obs
+from warpzone.models.actor_critic import ActorCritic, Decision, Obs
 from warpzone.models.placement import to_device
 from warpzone.processors import processor_cores
 from warpzone.rollout.collector import Collector, Info
+from warpzone.rollout.sources import Rollout, snapshot_of
 from warpzone.rollout.storage import RolloutStorage
 from warpzone.telemetry.episodes import EpisodeStatistics
 from warpzone.telemetry.metrics import MetricRow
 from warpzone.train import build
 from warpzone.train.checkpoint_tree import strip_compiled
 from warpzone.train.episode_log import EpisodeLog
+from warpzone.train.guidance import Guidance
+from warpzone.train.replay_learning import ReplayLearning
 from warpzone.train.starts import SnapshotStarts
 
-_COLLECT_SEED, _LEARN_SEED, _START_SEED = 1, 2, 3
+_COLLECT_SEED, _LEARN_SEED, _START_SEED, _REPLAY_SEED = 1, 2, 3, 5
 
 
 class Trainer:
@@ -44,18 +48,16 @@ class Trainer:
         self.model = build.place_model(model, self.device)
         self.precision = build.choose_precision(config, self.device)
         self.autocast = build.make_autocast(self.precision, self.device)
-        self.storage = RolloutStorage(
-            config.learn.rollout_steps,
-            config.env.num_envs,
-            space,
-            self.model.memory.state_size,
-            pinned=self.device.type == "cuda",
-        )
+        self.storage = self._make_storage()
+        self.guidance = Guidance(self.env, config)
         self._collect_random = torch.Generator().manual_seed(config.run.seed * 2 + _COLLECT_SEED)
         self._learn_random = torch.Generator().manual_seed(config.run.seed * 2 + _LEARN_SEED)
+        policy = snapshot_of(self.model) if config.run.overlap else self.model
         self.collector = Collector(
-            self.env, self.model, self.storage, self._collect_random, self._infer
+            self.env, policy, self.storage, self._collect_random, partial(self._infer, policy)
         )
+        self.collector.pilot = self.guidance.pilot
+        self.source = build.make_source(self.collector, self.model, self._make_storage)
         self.optimizer = build.make_optimizer(config, self.model)
         self.learner = Learner(
             self.model,
@@ -69,9 +71,12 @@ class Trainer:
         self.episodes = EpisodeLog(self.env, self.statistics)
         self.starts = SnapshotStarts(self.env, config.starts, config.run.seed * 4 + _START_SEED)
         self.collector.observers.append(self._observe)
+        self.replay = self._make_replay() if config.replay.capacity else None
         if config.run.compile:
-            build.compile_model(self.model, self._try_out)
+            for model in dict.fromkeys((self.model, policy)):
+                build.compile_model(model, partial(self._try_out, model))
         self.steps = self.updates = 0
+        self._played = 0
         self.sessions = 1
         self.elapsed = 0.0
 
@@ -82,29 +87,31 @@ class Trainer:
     def update(self) -> MetricRow:
         """One rollout and what is learned from it."""
         began = time.perf_counter()
-        self.model.draw_noise(self._collect_random)
-        times = self.collector.collect()
-        collected = time.perf_counter()
+        rollout = self.source.take()
+        self.storage = rollout.storage
+        self._played = self.steps + self._batch
+        self.episodes.flush()
+        row = self.guidance.after_rollout(self.statistics.best_progress, self.success > 0)
+        self.source.launch()
+        learning = time.perf_counter()
         rate = self._apply_schedules()
-        row: MetricRow = dict(self.learner.learn(self.storage, self._entropy_weight()))
+        row |= self.learner.learn(self.storage, self._entropy_weight())
+        if self.replay is not None:
+            self.replay.push(self.storage)
+            row |= self.replay.learn(self.updates, self.steps / self.config.run.steps)
         learned = time.perf_counter()
         row["reward/sum"] = float(self.storage.rewards.sum())
-        self.storage.roll_over()
-        self.steps += self.storage.steps * self.storage.lanes
+        row["rollout/forced_share"] = float(self.storage.forced.float().mean())
+        self.source.release()
+        self.steps += self._batch
         self.updates += 1
         wall = time.perf_counter() - began
         self.elapsed += wall
-        counted = times.environment + times.inference + (learned - collected)
-        return row | {
-            "learn/rate": rate,
-            "speed/steps_per_second": self.storage.steps * self.storage.lanes / wall,
-            "speed/updates_per_second": 1.0 / wall,
-            "speed/rollout_seconds": collected - began,
-            "speed/emulation_seconds": times.environment,
-            "speed/inference_seconds": times.inference,
-            "speed/learn_seconds": learned - collected,
-            "speed/other_share": max(0.0, 1.0 - counted / wall),
-        }
+        return row | {"learn/rate": rate} | _speed(rollout, learned - learning, wall)
+
+    @property
+    def _batch(self) -> int:
+        return self.storage.steps * self.storage.lanes
 
     def counters(self) -> MetricRow:
         """Where the run stands."""
@@ -132,16 +139,19 @@ class Trainer:
 
     def close(self) -> None:
         """Ends the games."""
+        self.source.close()
         self.env.close()
 
     def abandon_update(self) -> None:
         """Makes the state whole after an update that broke off: the games stay where they are.
 
-        Its rollout is forgotten; the next one begins with what the lanes see now.
+        Its rollout is forgotten; the next one begins with what the lanes see now, unless it was
+        collected already.
         """
-        obs, info = self.env.observe()
-        self.storage.put_first(obs)
-        self.storage.first[0] = torch.from_numpy(info["steps"] == 0)
+        if self.source.abandon():
+            obs, info = self.env.observe()
+            self.collector.storage.put_first(obs)
+            self.collector.storage.first[0] = torch.from_numpy(info["steps"] == 0)
         self.optimizer.zero_grad(set_to_none=True)
 
     # What training depends on besides weights: success so far and steps done.
@@ -153,6 +163,7 @@ class Trainer:
             learn.schedule, progress, learn.final_rate, learn.warm_up
         )
         rate *= blended(1.0, learn.success_rate_share, self.success)
+        rate = self.guidance.rate(rate)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         return rate
@@ -160,29 +171,54 @@ class Trainer:
     def _entropy_weight(self) -> float:
         learn = self.config.learn
         faded = self.success**learn.entropy_fade
-        return blended(learn.entropy, learn.entropy_at_success, faded)
+        annealed = blended(learn.entropy, learn.entropy_at_success, faded)
+        return self.guidance.entropy(annealed)
 
-    def _infer(self, obs: Obs, state: torch.Tensor, first: torch.Tensor) -> Decision:
+    def _infer(
+        self, model: ActorCritic, obs: Obs, state: torch.Tensor, first: torch.Tensor
+    ) -> Decision:
         with self.autocast():
-            decision = self.model.step(*to_device((obs, state, first), self.device))
+            decision = model.step(*to_device((obs, state, first), self.device))
         return decision._replace(logits=decision.logits.cpu(), values=decision.values.cpu())
 
     @torch.inference_mode()
-    def _try_out(self) -> None:
+    def _try_out(self, model: ActorCritic) -> None:
         self._infer(
+            model,
             self.storage.obs(0),
             self.model.initial_state(self.storage.lanes),
             self.storage.first[0],
         )
 
     def _observe(self, info: Info, ended: NDArray[np.bool_]) -> None:
-        self.episodes.observe(info, ended, self.steps, self.starts.is_snapshot)
+        self.episodes.observe(info, ended, self._played, self.starts.is_snapshot)
         self.starts.observe(info, ended)
+        self.guidance.observe(info, ended)
+
+    def _make_storage(self) -> RolloutStorage:
+        return RolloutStorage(
+            self.config.learn.rollout_steps,
+            self.config.env.num_envs,
+            self.env.single_observation_space,
+            self.model.memory.state_size,
+            pinned=self.device.type == "cuda",
+        )
+
+    def _make_replay(self) -> ReplayLearning:
+        return ReplayLearning(
+            self.config,
+            self.env.single_observation_space,
+            self.model,
+            apply=self.learner.take_step,
+            autocast=self.autocast,
+            seed=self.config.run.seed * 8 + _REPLAY_SEED,
+        )
 
     # Everything that an exact resume needs.
 
     def state_dict(self) -> dict[str, Any]:
         """The whole run between two updates."""
+        self.source.settle()
         return {
             "model": strip_compiled(self.model.state_dict()),
             "optimizer": self.optimizer.state_dict(),
@@ -195,7 +231,10 @@ class Trainer:
                 "learn": self._learn_random.get_state(),
             },
             "lanes": [self.env.save_state(lane) for lane in range(self.env.num_envs)],
-            "observations": self.storage.first_obs_state(),
+            "source": self.source.state_dict(),
+            "episodes": self.episodes.state_dict(),
+            "guidance": self.guidance.state_dict(),
+            "replay": {} if self.replay is None else self.replay.state_dict(),
             "memory": self.collector.state,
             "starts": self.starts.state_dict(),
             "statistics": self.statistics.state_dict(),
@@ -225,14 +264,38 @@ class Trainer:
         self.env.reset(seed=0)
         for lane, blob in enumerate(state["lanes"]):
             self.env.load_state(blob, [lane])
-        self.storage.load_first_obs(state["observations"])
+        self.source.load_state_dict(state["source"])
+        self.episodes.load_state_dict(state["episodes"])
+        self.guidance.load_state_dict(state["guidance"])
+        if self.replay is not None:
+            self.replay.load_state_dict(state["replay"])
         self.collector.state = to_device(state["memory"], self.device)
         self.starts.load_state_dict(state["starts"])
         self.statistics.load_state_dict(state["statistics"])
         counters = state["counters"]
         self.steps, self.updates = counters["steps"], counters["updates"]
+        self._played = self.steps
         self.sessions = counters["starts"] + 1
         self.elapsed = counters["elapsed"]
+
+
+def _speed(rollout: Rollout, learning: float, wall: float) -> MetricRow:
+    times, steps = rollout.times, rollout.storage.steps * rollout.storage.lanes
+    # Overlapped, collecting takes time only where the learner waits for it.
+    serial = rollout.lag == 0
+    counted = learning + (times.environment + times.inference if serial else rollout.learner_idle)
+    return {
+        "speed/steps_per_second": steps / wall,
+        "speed/updates_per_second": 1.0 / wall,
+        "speed/rollout_seconds": times.total,
+        "speed/emulation_seconds": times.environment,
+        "speed/inference_seconds": times.inference,
+        "speed/learn_seconds": learning,
+        "speed/other_share": max(0.0, 1.0 - counted / wall),
+        "speed/learner_idle_seconds": rollout.learner_idle,
+        "speed/collector_idle_seconds": rollout.collector_idle,
+        "learn/policy_lag": rollout.lag,
+    }
 
 
 def _threads(count: int) -> str:

@@ -1,0 +1,1 @@
+"""Prioritized replay: pictures kept once, transitions drawn in proportion to what they teach."""

@@ -1,0 +1,86 @@
+"""Rescue: notices that a policy does not get anywhere, and says when it should be helped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Reason = Literal["stuck", "plateau"]
+
+
+@dataclass(frozen=True)
+class RescueSettings:
+    """When a policy counts as lost.
+
+    Attributes:
+        stuck_updates: So many updates in a row without distance; 0 never.
+        stuck_pixels: Distance a lane and rollout, on average, that still counts as none.
+        plateau_updates: So many updates in a row without a new best; 0 never.
+        cool_down: Updates after a rescue before the next one.
+    """
+
+    stuck_updates: int = 10
+    stuck_pixels: float = 16.0
+    plateau_updates: int = 0
+    cool_down: int = 20
+
+
+class Rescue:
+    """Watches the distance of rollouts."""
+
+    def __init__(self, settings: RescueSettings):
+        """Begins with nothing seen."""
+        self.settings = settings
+        self.count = 0
+        """Rescues so far."""
+        self._without_distance = 0
+        self._without_best = 0
+        self._best = 0.0
+        self._rest = 0
+
+    def look(self, pixels: float, best: float, clearing: bool) -> Reason | None:
+        """Takes an update's figures and says whether to help now.
+
+        Args:
+            pixels: Distance of the rollout, mean over its lanes.
+            best: Most progress of any episode so far.
+            clearing: Whether episodes clear the level now and then: a best cannot rise then.
+        """
+        s = self.settings
+        stuck = pixels <= s.stuck_pixels
+        self._without_distance = self._without_distance + 1 if stuck else 0
+        better = best > self._best or clearing
+        self._without_best = 0 if better else self._without_best + 1
+        self._best = max(self._best, best)
+        if self._rest > 0:
+            self._rest -= 1
+            return None
+        if s.stuck_updates and self._without_distance >= s.stuck_updates:
+            return self._help("stuck")
+        if s.plateau_updates and self._without_best >= s.plateau_updates:
+            return self._help("plateau")
+        return None
+
+    def _help(self, reason: Reason) -> Reason:
+        self.count += 1
+        self._rest = self.settings.cool_down
+        self._without_distance = self._without_best = 0
+        return reason
+
+    def state_dict(self) -> dict[str, Any]:
+        """What was seen so far."""
+        return {
+            "count": self.count,
+            "without_distance": self._without_distance,
+            "without_best": self._without_best,
+            "best": self._best,
+            "rest": self._rest,
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Takes what `state_dict` gave."""
+        self.count = state["count"]
+        self._without_distance = state["without_distance"]
+        self._without_best = state["without_best"]
+        self._best = state["best"]
+        self._rest = state["rest"]

@@ -1,0 +1,108 @@
+"""Replay in a run: every rollout goes in, and the network is taught from it now and then."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+from torch import Tensor
+
+from warpzone.config import TrainConfig
+from warpzone.learning import returns
+from warpzone.learning.imitation import ImitationSettings, SelfImitation
+from warpzone.models.actor_critic import ActorCritic
+from warpzone.replay.buffer import Moments, PrioritizedReplay, ReplaySettings
+from warpzone.rollout.storage import RolloutStorage
+from warpzone.telemetry.metrics import MetricRow
+
+_log = logging.getLogger(__name__)
+
+
+class ReplayLearning:
+    """Prioritized replay with self-imitation."""
+
+    def __init__(
+        self,
+        config: TrainConfig,
+        obs_space: Any,
+        model: ActorCritic,
+        *,
+        apply: Callable[[Tensor], float],
+        autocast: Callable[[], AbstractContextManager[Any]],
+        seed: int,
+    ):
+        """Allocates the memory.
+
+        Args:
+            config: Of the run.
+            obs_space: The space of one observation.
+            model: What is taught.
+            apply: Takes an optimizer step on a loss.
+            autocast: Makes the context in which the model runs forward.
+            seed: Of the draws.
+        """
+        options, env = config.replay, config.env
+        tiles = env.obs == "tiles"
+        self._discount = config.learn.discount
+        self._save = options.save
+        self.memory = PrioritizedReplay(
+            ReplaySettings(options.capacity, options.alpha, options.half, options.sampler),
+            lanes=env.num_envs,
+            stack=env.stack or (2 if tiles else 4),
+            stack_shape=(obs_space["tiles"] if tiles else obs_space).shape,
+            features=obs_space["features"].shape[0] if tiles else 0,
+            device=model.policy.weight.device,
+            seed=seed,
+        )
+        settings = ImitationSettings(
+            options.interval,
+            options.batches,
+            options.batch,
+            options.weight,
+            options.value_weight,
+            options.beta,
+            options.warm_up,
+        )
+        self._imitation = SelfImitation(model, self.memory, settings, apply, autocast)
+
+    def push(self, storage: RolloutStorage) -> None:
+        """Keeps a rollout, forced steps included: what they led to is worth imitating too."""
+        steps = returns.Steps(
+            storage.rewards,
+            storage.values,
+            storage.next_values,
+            storage.terminated,
+            storage.ended,
+        )
+        obs = storage.all_obs()
+        stacks, features = obs if isinstance(obs, tuple) else (obs, None)
+        self.memory.push(
+            Moments(
+                stacks,
+                features,
+                storage.first[: storage.steps],
+                storage.actions,
+                returns.gae(steps, self._discount, trace=1.0).returns,
+                storage.values,
+            )
+        )
+
+    def learn(self, update: int, progress: float) -> MetricRow:
+        """Learns from draws if it is time to, and tells how replay fares."""
+        return self._imitation.learn(update, progress) | self.memory.take_metrics()
+
+    def state_dict(self) -> dict[str, Any]:
+        """The whole memory, or nothing where it is not to be saved."""
+        return self.memory.state_dict() if self._save else {}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Goes on with a saved memory, or with an empty one, which is said."""
+        if state:
+            self.memory.load_state_dict(state)
+        else:
+            _log.warning(
+                "the checkpoint holds no replay (--no-replay-save), so it begins empty: this run "
+                "does not go on exactly where it stopped"
+            )

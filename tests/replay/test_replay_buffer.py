@@ -1,0 +1,230 @@
+"""Replay gives back what was pushed, counts every push and keeps within its memory."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+import torch
+
+from warpzone.replay.buffer import Moments, PrioritizedReplay, ReplaySettings
+
+STACK, SIDE, LANES = 4, 6, 3
+
+
+class Game:
+    """Lanes whose pictures are all different, with stacks as an environment makes them."""
+
+    def __init__(self, seed: int = 0, from_state: float = 0.0) -> None:
+        self.random = np.random.default_rng(seed)
+        self.from_state = from_state
+        self.stacks = np.zeros((LANES, STACK, SIDE, SIDE), np.uint8)
+        self.first = np.ones(LANES, bool)
+
+    def rollout(self, steps: int, end_chance: float = 0.2) -> Moments:
+        stacks, first = [], []
+        for _ in range(steps):
+            newest = self.random.integers(0, 256, (LANES, SIDE, SIDE), dtype=np.uint8)
+            self.stacks = np.concatenate([self.stacks[:, 1:], newest[:, None]], 1)
+            for lane in np.flatnonzero(self.first):
+                self.stacks[lane] = newest[lane]
+                if self.random.random() < self.from_state:
+                    self.stacks[lane] = self.random.integers(0, 256, (STACK, SIDE, SIDE))
+            stacks.append(self.stacks.copy())
+            first.append(self.first)
+            self.first = self.random.random(LANES) < end_chance
+        count = (steps, LANES)
+        return Moments(
+            torch.from_numpy(np.stack(stacks)),
+            None,
+            torch.from_numpy(np.stack(first)),
+            torch.from_numpy(self.random.integers(0, 7, count)),
+            torch.from_numpy(self.random.normal(size=count).astype(np.float32)),
+            torch.zeros(count),
+        )
+
+
+def make(capacity: int, half: bool = False, alpha: float = 0.6) -> PrioritizedReplay:
+    settings = ReplaySettings(capacity, half=half, alpha=alpha)
+    return PrioritizedReplay(settings, lanes=LANES, stack=STACK, stack_shape=(STACK, SIDE, SIDE))
+
+
+def pushed_rows(rollouts: list[Moments]) -> dict[bytes, tuple[int, float]]:
+    rows = {}
+    for moments in rollouts:
+        flat = zip(
+            moments.stacks.flatten(0, 1),
+            moments.actions.flatten(),
+            moments.returns.flatten(),
+            strict=True,
+        )
+        rows |= {stack.numpy().tobytes(): (int(a), float(r)) for stack, a, r in flat}
+    return rows
+
+
+@pytest.mark.parametrize("from_state", [0.0, 0.5])
+def test_stacks_are_rebuilt_exactly_across_rollouts_and_episode_starts(from_state: float) -> None:
+    game, replay = Game(1, from_state), make(300)
+    rollouts = [game.rollout(20) for _ in range(12)]  # 720 transitions: the ring turns over twice.
+    for moments in rollouts:
+        replay.push(moments)
+    known = pushed_rows(rollouts)
+    kept = pushed_rows(rollouts[-5:])
+    seen = set()
+    for _ in range(100):
+        drawn = replay.sample(64, beta=0.5)
+        assert isinstance(drawn.obs, torch.Tensor)
+        for stack, action, value in zip(drawn.obs, drawn.actions, drawn.returns, strict=True):
+            key = stack.numpy().tobytes()
+            assert key in known, "a stack that was never pushed"
+            assert known[key] == (int(action), float(value))
+            assert key in kept, "a transition that should have made room"
+            seen.add(key)
+    assert len(seen) > 100
+
+
+def test_resets_cost_no_more_pictures_than_steps() -> None:
+    game, replay = Game(2), make(300)
+    for _ in range(4):
+        replay.push(game.rollout(20, end_chance=0.5))
+    assert replay._frames.total == replay.pushed == 4 * 20 * LANES
+
+
+def test_transitions_whose_pictures_are_gone_are_not_drawn() -> None:
+    game, replay = Game(3, from_state=1.0), make(300)
+    rollouts = [game.rollout(20, end_chance=0.9) for _ in range(5)]
+    for moments in rollouts:
+        replay.push(moments)
+    fill = replay.take_metrics()["replay/fill"]
+    assert 0.2 < fill < 0.6  # Nearly four pictures a step.
+    known = pushed_rows(rollouts)
+    for _ in range(50):
+        obs = replay.sample(32, beta=0.5).obs
+        assert isinstance(obs, torch.Tensor)
+        assert all(stack.numpy().tobytes() in known for stack in obs)
+
+
+def test_better_returns_are_drawn_more_often_and_weigh_less() -> None:
+    replay = make(30, alpha=1.0)
+    moments = Game(4).rollout(10)
+    returns = torch.zeros(10, LANES)
+    returns[5, 1] = 2.0
+    returns[6, 2] = 1.0
+    returns[7, 0] = -3.0  # Worse than expected: as good as nothing.
+    replay.push(moments._replace(returns=returns, actions=torch.arange(30).view(10, 3) % 30))
+    drawn = replay.sample(3000, beta=1.0)
+    counts = np.bincount(drawn.actions.numpy(), minlength=30)
+    assert counts[16] == pytest.approx(2 * counts[20], rel=0.02)
+    assert counts[21] < 10
+    weights = drawn.weights.numpy()
+    assert weights.max() == 1.0
+    first, second = (weights[drawn.actions.numpy() == action][0] for action in (16, 20))
+    assert second / first == pytest.approx(2.0, rel=0.01)
+    assert (replay.sample(100, beta=0.0).weights == 1.0).all()
+
+
+def test_new_priorities_change_what_is_drawn() -> None:
+    replay = make(30, alpha=1.0)
+    moments = Game(5).rollout(10)
+    actions = torch.arange(30).view(10, 3)
+    replay.push(moments._replace(returns=torch.ones(10, 3), actions=actions))
+    drawn = replay.sample(300, beta=0.4)
+    better = (drawn.actions == 7).float() * 5
+    replay.set_priorities(drawn.indices, better)
+    again = replay.sample(1000, beta=0.4).actions
+    assert (again == 7).float().mean() > 0.9
+
+
+def test_a_saved_memory_draws_what_the_unbroken_one_draws() -> None:
+    game, replay = Game(6), make(100, half=True)
+    for _ in range(3):
+        replay.push(game.rollout(15))
+    replay.sample(8, beta=0.5)
+    copy = make(100, half=True)
+    copy.load_state_dict(replay.state_dict())
+    moments = game.rollout(15)
+    for memory in (replay, copy):
+        memory.push(moments)
+    one, two = replay.sample(64, beta=0.5), copy.sample(64, beta=0.5)
+    assert (one.indices == two.indices).all()
+    assert torch.equal(one.obs, two.obs)  # type: ignore[arg-type]
+    assert torch.equal(one.returns, two.returns)
+    assert torch.equal(one.weights, two.weights)
+
+
+@pytest.mark.parametrize("half", [True, False])
+def test_two_hundred_thousand_stacks_of_four_need_less_than_1_6_gigabytes(half: bool) -> None:
+    settings = ReplaySettings(200_000, half=half)
+    replay = PrioritizedReplay(settings, lanes=64, stack=4, stack_shape=(4, 84, 84))
+    assert replay.nbytes < 1.6e9
+    assert replay.nbytes > 200_000 * 84 * 84
+    assert replay._returns.dtype == (np.float16 if half else np.float32)
+
+
+def test_memory_really_used_is_what_is_computed() -> None:
+    capacity, lanes = 2048, 16
+    rollout = Moments(
+        torch.randint(0, 256, (32, lanes, 4, 84, 84), dtype=torch.uint8),
+        None,
+        torch.zeros(32, lanes, dtype=torch.bool),
+        *(torch.zeros(32, lanes) for _ in range(3)),
+    )
+    tracemalloc.start()
+    try:
+        settings = ReplaySettings(capacity)
+        replay = PrioritizedReplay(settings, lanes=lanes, stack=4, stack_shape=(4, 84, 84))
+        for _ in range(8):
+            replay.push(rollout)
+        used, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    tree = 2 * capacity * 8  # C++ allocates it, so it is not traced.
+    assert used == pytest.approx(replay.nbytes - tree, rel=0.01)
+    spare = lanes * 4 * 84 * 84  # A constant that does not grow with the capacity.
+    assert (replay.nbytes - spare) / capacity < 1.6e9 / 200_000
+
+
+def test_tiles_with_features_come_back_as_they_were() -> None:
+    settings = ReplaySettings(50)
+    replay = PrioritizedReplay(
+        settings, lanes=2, stack=2, stack_shape=(10, 13, 16), features=64, seed=1
+    )
+    random = np.random.default_rng(0)
+    tiles = torch.from_numpy(random.integers(0, 256, (1, 2, 10, 13, 16), dtype=np.uint8))
+    features = torch.from_numpy(random.integers(0, 256, (1, 2, 64), dtype=np.uint8))
+    first = torch.ones(1, 2, dtype=torch.bool)
+    numbers = torch.arange(2.0).view(1, 2)
+    replay.push(Moments(tiles, features, first, torch.tensor([[0, 1]]), numbers, numbers))
+    drawn = replay.sample(20, beta=0.4)
+    assert isinstance(drawn.obs, tuple)
+    for row, action in enumerate(drawn.actions.tolist()):
+        assert torch.equal(drawn.obs[0][row], tiles[0, action])
+        assert torch.equal(drawn.obs[1][row], features[0, action])
+
+
+def test_figures_tell_fill_uniqueness_times_and_priorities() -> None:
+    replay = make(100)
+    empty = replay.take_metrics()
+    assert empty["replay/fill"] == 0.0
+    assert "replay/unique_ratio_last" not in empty
+    replay.push(Game(7).rollout(10))
+    replay.sample(64, beta=0.5)
+    row = replay.take_metrics()
+    assert row["replay/fill"] == pytest.approx(0.3)
+    assert row["replay/pushed"] == 30
+    assert 0 < row["replay/unique_ratio_last"] <= 30 / 64
+    assert row["replay/unique_ratio_mean"] == row["replay/unique_ratio_last"]
+    parts = row["replay/draw_seconds"] + row["replay/gather_seconds"]
+    assert row["replay/sample_seconds"] == pytest.approx(parts)
+    assert row["replay/priority_p50"] <= row["replay/priority_p90"] <= row["replay/priority_p99"]
+    assert replay.take_metrics()["replay/sample_seconds"] == 0.0
+
+
+def test_wrong_use_is_refused() -> None:
+    with pytest.raises(ValueError, match="nothing was pushed"):
+        make(100).sample(1, 0.5)
+    with pytest.raises(ValueError, match="30 transitions at once do not fit into 20"):
+        make(20).push(Game().rollout(10))
+    with pytest.raises(ValueError, match="no stack of 4"):
+        PrioritizedReplay(ReplaySettings(10), lanes=1, stack=4, stack_shape=(6, 2, 2))

@@ -1,0 +1,116 @@
+"""Half an hour of training with faults, and what must still be true afterwards.
+
+    python tests/soak/run_soak.py --minutes 30
+    python tests/soak/run_soak.py --minutes 2 --folder /tmp/soak
+
+One run is started, slowed down, met by a full disk, stopped by a lane that raises and by SIGTERM,
+has its newest checkpoint damaged, is resumed after each, and left alone for the second half of the
+time. Then: steps are counted once, no file is unreadable, memory is flat, and every fault is in the
+log in one line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from soak_checks import Check, check_run
+
+CHILD = Path(__file__).with_name("soak_child.py")
+GAMES, STEPS = 16, 32
+OPTIONS = (
+    f"--obs tiles --num-envs {GAMES} --num-threads 1 --rollout-steps {STEPS} --minibatch 256 "
+    "--hidden 64 --torch-threads 1 --device cpu --display plain --no-video --overlap --adaptive "
+    "--replay-capacity 8192 --replay-warm-up 2048 --log-every 2 --checkpoint-minutes 0.2 "
+    "--slow-step 0.3 --slow-count 3 --steps 1000000000"
+)
+GRACE = 120.0  # Seconds that a process gets to end by itself.
+
+
+@dataclass
+class Soak:
+    """The run, the processes that trained it, and what they said."""
+
+    folder: Path
+    sessions: list[str] = field(default_factory=list)
+
+    @property
+    def run(self) -> Path:
+        return self.folder / "soak"
+
+    def train(self, faults: str, seconds: float, expected: tuple[int, ...]) -> None:
+        """Starts or resumes, and sends SIGTERM unless a fault ends it before."""
+        begin = ["--runs", str(self.folder), "--name", "soak", *OPTIONS.split()]
+        go_on = ["--resume", str(self.run)]
+        arguments = go_on if self.run.exists() else begin
+        if self.run.exists():
+            arguments += ["--display", "plain", "--no-video"]
+        command = [sys.executable, str(CHILD), faults, "train", *arguments]
+        print(f"  trains for {seconds:.0f} s with {faults or 'no fault'}", flush=True)
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        ) as child:
+            try:
+                said, _ = child.communicate(timeout=seconds)
+            except subprocess.TimeoutExpired:
+                child.send_signal(signal.SIGTERM)
+                try:
+                    said, _ = child.communicate(timeout=GRACE)
+                except subprocess.TimeoutExpired:
+                    child.kill()
+                    said, _ = child.communicate()
+        self.sessions.append(said)
+        if child.returncode not in expected:
+            raise SystemExit(f"ended with {child.returncode}, not {expected}:\n{said[-3000:]}")
+
+    def damage_latest(self) -> Path:
+        """Flips a byte in the middle of the newest checkpoint."""
+        path = max((self.run / "checkpoints").glob("update-*.pt"))
+        data = bytearray(path.read_bytes())
+        data[len(data) // 2] ^= 0xFF
+        path.write_bytes(data)
+        return path
+
+
+def soak(folder: Path, minutes: float) -> list[Check]:
+    """Trains, breaks and checks."""
+    total, run = minutes * 60.0, Soak(folder)
+    part = total / 12
+    terminated = 128 + signal.SIGTERM
+    run.train(f"slow@{part:.0f}", 2 * part, (terminated,))
+    # A checkpoint that falls into the ten seconds ends the run with a sentence; both are fine.
+    run.train(f"disk@{part / 2:.0f}", part, (terminated, 2))
+    run.train(f"lane@{part / 2:.0f}", part + GRACE, (2,))
+    run.train("", part, (terminated,))
+    damaged = run.damage_latest()
+    run.train("", total / 2, (terminated,))
+    return check_run(run.run, damaged, GAMES * STEPS, run.sessions)
+
+
+def main() -> int:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--minutes", type=float, default=30.0)
+    parser.add_argument("--folder", type=Path, help="keep the run here; must be empty or new")
+    options = parser.parse_args()
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="warpzone-soak-") as temporary:
+        folder = options.folder or Path(temporary)
+        if folder.exists() and any(folder.iterdir()):
+            raise SystemExit(f"{folder} is not empty")
+        folder.mkdir(parents=True, exist_ok=True)
+        checks = soak(folder, options.minutes)
+    for check in checks:
+        print(f"{'ok  ' if check.passed else 'FAIL'} {check.name}: {check.found}")
+    print(f"{(time.monotonic() - began) / 60:.1f} minutes")
+    return 0 if all(check.passed for check in checks) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,143 @@
+"""Exact resume with everything that helps a run along, and overlap that timing cannot change."""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from tiny import LANES, STEPS, UPDATE, tiny
+
+from warpzone.config import TrainConfig
+from warpzone.config_aids import AdaptiveOptions, ReplayOptions, RescueOptions, ScriptOptions
+from warpzone.train import checkpoint
+from warpzone.train.trainer import Trainer
+
+REPLAY = ReplayOptions(capacity=3 * UPDATE, warm_up=UPDATE, batch=16, batches=2)
+
+
+def made(**changes: Any) -> TrainConfig:
+    """The tiny configuration with options of any table: `learn_algo="vtrace"`."""
+    config = tiny(updates=20)
+    for name, value in changes.items():
+        table, _, option = name.partition("_")
+        options = value if not option else replace(getattr(config, table), **{option: value})
+        config = replace(config, **{table: options})  # type: ignore[arg-type]
+    return config
+
+
+def weights(trainer: Trainer) -> torch.Tensor:
+    return torch.cat([p.detach().flatten().clone() for p in trainer.model.parameters()])
+
+
+CONFIGS = {
+    "overlap": made(run_overlap=True),
+    "overlap-lstm-vtrace-noisy": made(
+        run_overlap=True,
+        model_memory="lstm",
+        model_memory_size=8,
+        model_heads="noisy",
+        learn_algo="vtrace",
+    ),
+    "replay": made(replay=REPLAY),
+    "replay-overlap-pixels": made(replay=REPLAY, run_overlap=True, env_obs="pixels"),
+    "guided": made(
+        script=ScriptOptions("RIGHT+B:48", episodes=2),
+        rescue=RescueOptions(after=2, pixels=1e6, frames=40, cool_down=1),
+        adaptive=AdaptiveOptions(enabled=True, low=0.9, high=1.0, cool_down=0),
+        run_overlap=True,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_a_resumed_trainer_equals_an_unbroken_one(
+    tmp_path: Path, rom_path: Path, name: str
+) -> None:
+    config = CONFIGS[name]
+    unbroken = Trainer(config)
+    unbroken.begin()
+    for _ in range(4):
+        unbroken.update()
+    path = checkpoint.save(tmp_path, "mid", unbroken.state_dict(), checkpoint.CheckpointMeta(0, 4))
+    expected = [unbroken.update() for _ in range(4)]
+
+    resumed = Trainer(replace(config, run=replace(config.run, seed=99)))
+    resumed.load_state_dict(dict(checkpoint.load(path).state))
+    rows = [resumed.update() for _ in range(4)]
+
+    assert torch.equal(weights(unbroken), weights(resumed))
+    assert unbroken.steps == resumed.steps == 8 * UPDATE
+    for trainer in (unbroken, resumed):
+        trainer.source.settle()
+    assert (unbroken.env.ram() == resumed.env.ram()).all()
+    for row, other in zip(expected, rows, strict=True):
+        same = {
+            n for n in row if not n.startswith(("speed/", "replay/sample")) and "seconds" not in n
+        }
+        assert {n: row[n] for n in same} == {n: other[n] for n in same}
+    unbroken.close()
+    resumed.close()
+
+
+def test_overlapped_training_does_not_depend_on_timing(rom_path: Path) -> None:
+    results = []
+    for delay in (0.0, 0.004):
+        trainer = Trainer(CONFIGS["overlap"])
+        trainer.begin()
+        trainer.collector.observers.append(lambda *_, delay=delay: time.sleep(delay))
+        rows = [trainer.update() for _ in range(4)]
+        assert [row["learn/policy_lag"] for row in rows] == [0, 1, 1, 1]
+        results.append((weights(trainer), trainer.statistics.state_dict()["cleared"]))
+        trainer.close()
+    assert torch.equal(results[0][0], results[1][0])
+    assert results[0][1] == results[1][1]
+
+
+@pytest.mark.parametrize("interval", [1, 3])
+def test_every_update_pushes_whatever_the_interval(rom_path: Path, interval: int) -> None:
+    trainer = Trainer(made(replay=replace(REPLAY, interval=interval)))
+    trainer.begin()
+    learned = 0
+    for update in range(1, 7):
+        row = trainer.update()
+        assert row["replay/pushed"] == update * STEPS * LANES
+        learned += "loss/imitation_policy" in row
+    assert learned == (6 if interval == 1 else 2)
+    trainer.close()
+
+
+def test_replay_that_is_not_saved_begins_empty_and_says_so(
+    rom_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    config = made(replay=replace(REPLAY, save=False))
+    trainer = Trainer(config)
+    trainer.begin()
+    trainer.update()
+    state = trainer.state_dict()
+    again = Trainer(config)
+    with caplog.at_level(logging.WARNING, "warpzone"):
+        again.load_state_dict(state)
+    assert again.replay is not None
+    assert len(again.replay.memory) == 0
+    assert "does not go on exactly where it stopped" in caplog.text
+    trainer.close()
+    again.close()
+
+
+def test_a_serial_run_goes_on_from_an_overlapped_checkpoint_and_back(rom_path: Path) -> None:
+    overlapped = Trainer(CONFIGS["overlap"])
+    overlapped.begin()
+    overlapped.update()
+    serial = Trainer(made())
+    serial.load_state_dict(overlapped.state_dict())
+    serial.update()
+    back = Trainer(CONFIGS["overlap"])
+    back.load_state_dict(serial.state_dict())
+    assert back.update()["learn/policy_lag"] == 0
+    for trainer in (overlapped, serial, back):
+        trainer.close()
