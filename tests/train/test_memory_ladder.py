@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+import torch
+from tiny import tiny
 
 from warpzone.config import TrainConfig
 from warpzone.config_aids import ReplayOptions
 from warpzone.errors import RunError
+from warpzone.train import session
 from warpzone.train.memory_ladder import fit_memory, ladder
+from warpzone.train.trainer import Trainer
 
 CONFIG = TrainConfig(replay=ReplayOptions(capacity=20_000))
 
@@ -80,3 +85,28 @@ def test_when_nothing_fits_the_end_says_so() -> None:
     without = replace(CONFIG, replay=ReplayOptions())
     with pytest.raises(RunError, match="even with the smallest rollout"):
         fit_memory(without, attempt, is_out_of_memory, lambda _: None)
+
+
+def test_a_session_begins_smaller_and_its_configuration_says_so(
+    tmp_path: Path,
+    rom_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    real = Trainer.update
+
+    def update(self: Trainer) -> object:
+        if self.storage.steps * self.storage.lanes > 256:
+            raise torch.cuda.OutOfMemoryError("CUDA out of memory")
+        return real(self)
+
+    monkeypatch.setattr(Trainer, "update", update)
+    config = tiny(tmp_path, auto_mem=True)
+    config = replace(
+        config,
+        env=replace(config.env, num_envs=16),
+        learn=replace(config.learn, rollout_steps=32),
+    )
+    run, _ = session.start(config, "quiet")
+    assert "memory ran out; tries again with --rollout-steps 16" in capsys.readouterr().out
+    assert session.saved_config(run.path).learn.rollout_steps == 16

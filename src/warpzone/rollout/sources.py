@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import copy
 import time
+from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from warpzone.models.actor_critic import ActorCritic
 from warpzone.rollout.collector import Collector, CollectTimes
@@ -146,6 +147,8 @@ class OverlappedSource:
         assert self._pending is not None
         pending, self._pending = self._pending, None
         times = pending.result()
+        # The rollout's noise, for noisy heads: it must be judged by the policy that it came from.
+        _copy_each(self._collector.model.buffers(), self._model.buffers())
         idle = time.perf_counter() - began
         return Rollout(self._collector.storage, times, self._lag, idle, self._collector_idle)
 
@@ -196,6 +199,7 @@ class OverlappedSource:
             "pending": storage.state_dict(),
             "lag": self._lag,
             "times": [times.environment, times.inference, times.total],
+            "buffers": [buffer.clone() for buffer in self._collector.model.buffers()],
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -205,6 +209,7 @@ class OverlappedSource:
             self._collector.storage.load_first_obs(state["observations"])
             return
         self._collector.storage.load_state_dict(state["pending"])
+        _copy_each(state["buffers"], self._collector.model.buffers())
         self._lag = state["lag"]
         self._pending = Future()
         self._pending.set_result(CollectTimes(*state["times"]))
@@ -217,10 +222,13 @@ def snapshot_of(model: ActorCritic) -> ActorCritic:
     return twin
 
 
-@torch.no_grad()
 def copy_weights(source: nn.Module, target: nn.Module) -> None:
     """Gives a network the numbers of another of the same shape."""
-    for mine, its in zip(target.parameters(), source.parameters(), strict=True):
-        mine.copy_(its)
-    for mine, its in zip(target.buffers(), source.buffers(), strict=True):
-        mine.copy_(its)
+    _copy_each(source.parameters(), target.parameters())
+    _copy_each(source.buffers(), target.buffers())
+
+
+@torch.no_grad()
+def _copy_each(sources: Iterable[Tensor], targets: Iterable[Tensor]) -> None:
+    for source, target in zip(sources, targets, strict=True):
+        target.copy_(source)

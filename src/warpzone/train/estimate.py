@@ -29,7 +29,8 @@ class Estimate:
         tried: Updates of the trial.
         steps_per_second: Of the trial.
         seconds: Of the whole run at that speed.
-        storage: Memory of the rollout.
+        storage: Memory of the rollout; overlapped, of both.
+        replay: Memory of replay once it is full.
         network: Of weights, gradients and optimizer.
         games: That the lanes were seen to take.
         resident: Of the whole process after the trial.
@@ -42,6 +43,7 @@ class Estimate:
     steps_per_second: float
     seconds: float
     storage: int
+    replay: int
     network: int
     games: int
     resident: int
@@ -53,7 +55,8 @@ class Estimate:
             f"# {self.updates:,} updates of {self.update_steps:,} steps; "
             f"{self.steps_per_second:,.0f} steps/s in a trial of {self.tried} updates: "
             f"about {duration(self.seconds)} in all\n"
-            f"# memory: {self.storage / _MIB:,.0f} MiB rollout, {self.network / _MIB:,.0f} MiB "
+            f"# memory: {self.storage / _MIB:,.0f} MiB rollout, "
+            f"{self.replay / _MIB:,.0f} MiB replay, {self.network / _MIB:,.0f} MiB "
             f"network and optimizer, {self.games / _MIB:,.0f} MiB games; "
             f"{self.resident / _MIB:,.0f} MiB in all"
         )
@@ -80,7 +83,8 @@ def estimate(config: TrainConfig) -> Estimate:
             tried=pace.updates,
             steps_per_second=speed,
             seconds=pace.seconds_for(updates * batch) or 0.0,
-            storage=trainer.storage.nbytes,
+            storage=trainer.storage.nbytes * (2 if config.run.overlap else 1),
+            replay=0 if trainer.replay is None else trainer.replay.memory.nbytes,
             network=_memory_of_network(trainer),
             games=games,
             resident=psutil.Process().memory_info().rss,

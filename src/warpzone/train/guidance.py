@@ -34,17 +34,13 @@ class Guidance:
         """Makes the plans; probing plays some games of its own."""
         self._env, self._config = env, config
         plans = Plans(config, list(env.config.actions))
-        self._stuck_plan = plans.rescue(config.rescue.frames)
-        self._plateau_plan = plans.rescue(config.rescue.plateau_frames)
+        rescue = config.rescue
+        self._stuck_plan = plans.rescue(rescue.frames) if rescue.after else []
+        self._plateau_plan = plans.rescue(rescue.plateau_frames) if rescue.plateau else []
         self.pilot = Pilot(env.num_envs, plans.start(), config.script.episodes)
         self.meter = ProgressMeter(env.num_envs)
         self.rescue = Rescue(
-            RescueSettings(
-                config.rescue.after,
-                config.rescue.pixels,
-                config.rescue.plateau,
-                config.rescue.cool_down,
-            )
+            RescueSettings(rescue.after, rescue.pixels, rescue.plateau, rescue.cool_down)
         )
         self.adaptive = AdaptiveControl(_adaptive_settings(config))
 
@@ -52,12 +48,13 @@ class Guidance:
         """Takes the info of a step."""
         self.meter.observe(info, ended)
 
-    def after_rollout(self, best: float, clearing: bool) -> MetricRow:
+    def after_rollout(self, best: float, clearing: bool, forced: bool) -> MetricRow:
         """Judges a rollout and acts on the next one.
 
         Args:
             best: Most progress of any episode so far.
             clearing: Whether episodes clear the level now and then.
+            forced: Whether a script or a rescue drove some of it, which says nothing of the policy.
         """
         seen = self.meter.take()
         self._rescue(seen.pixels_per_lane, best, clearing)
@@ -66,7 +63,7 @@ class Guidance:
             "rescue/lanes": self.pilot.forcing,
         }
         if self._config.adaptive.enabled:
-            if self.adaptive.observe(seen.forward_share):
+            if not forced and self.adaptive.observe(seen.forward_share):
                 self._apply_distance()
             scales = self.adaptive.scales
             row["adaptive/distance_weight"] = self._config.reward.distance * scales.distance

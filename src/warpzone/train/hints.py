@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from statistics import median
 
-Row = Mapping[str, float | int | None]
+Row = Mapping[str, object]
 
 _HISTORY = 20
 _EARLY_UPDATES = 20  # Before that, figures say little.
@@ -48,7 +48,7 @@ class Hints:
     def _explosions(self, row: Row, now: float) -> list[str]:
         """A loss far above its own past, or updates that had to be skipped."""
         text = None
-        loss = row.get("loss/value")
+        loss = _number(row, "loss/value")
         usual = median(self._value_losses) if len(self._value_losses) >= _HISTORY // 2 else None
         if loss is not None:
             self._value_losses.append(loss)
@@ -56,7 +56,7 @@ class Hints:
                 text = (
                     f"the value loss is {loss:.3g}, more than ten times what it was ({usual:.3g})"
                 )
-        skipped = row.get("learn/skipped") or 0.0
+        skipped = _number(row, "learn/skipped") or 0.0
         if skipped > self._skipped:
             text = f"{skipped - self._skipped:.0f} updates were skipped: their loss was no number"
         self._skipped = skipped
@@ -67,7 +67,7 @@ class Hints:
 
 
 def _no_distance(row: Row) -> str | None:
-    share, progress = row.get("rollout/forward_share"), row.get("episode/progress_p50")
+    share, progress = _number(row, "rollout/forward_share"), _number(row, "episode/progress_p50")
     if not _is_late(row):
         return None
     if share is not None and share < 0.05:
@@ -84,7 +84,7 @@ def _no_distance(row: Row) -> str | None:
 
 
 def _low_fill(row: Row) -> str | None:
-    fill, updates = row.get("replay/fill"), row.get("run/updates") or 0
+    fill, updates = _number(row, "replay/fill"), (_number(row, "run/updates") or 0)
     if fill is None or updates < 100 or fill >= 0.05:
         return None
     return (
@@ -97,7 +97,7 @@ def _low_gpu(row: Row) -> str | None:
     shares = [
         value
         for name, value in row.items()
-        if name.startswith("resources/gpu_percent/") and value is not None
+        if name.startswith("resources/gpu_percent/") and isinstance(value, int | float)
     ]
     if not shares or not _is_late(row) or max(shares) >= 40:
         return None
@@ -109,7 +109,7 @@ def _low_gpu(row: Row) -> str | None:
 
 def _many_cuts(row: Row) -> str | None:
     names = ("end/stagnation_share", "end/limit_share", "end/time_share")
-    share = sum(row.get(name) or 0.0 for name in names)
+    share = sum(_number(row, name) or 0.0 for name in names)
     if _episodes(row) < _FEW_EPISODES or share < 0.5 or not _is_late(row):
         return None
     return (
@@ -119,7 +119,7 @@ def _many_cuts(row: Row) -> str | None:
 
 
 def _settled_too_early(row: Row) -> str | None:
-    entropy, rate = row.get("learn/entropy"), row.get("rollout/clear_rate")
+    entropy, rate = _number(row, "learn/entropy"), _number(row, "rollout/clear_rate")
     if entropy is None or rate is None or entropy >= 0.05 or rate >= 0.5 or not _is_late(row):
         return None
     return (
@@ -128,12 +128,18 @@ def _settled_too_early(row: Row) -> str | None:
     )
 
 
+def _number(row: Row, name: str) -> float | None:
+    """What was measured; None where nothing was, or nothing finite."""
+    value = row.get(name)
+    return value if isinstance(value, int | float) else None
+
+
 def _is_late(row: Row) -> bool:
-    return (row.get("run/updates") or 0) >= _EARLY_UPDATES
+    return (_number(row, "run/updates") or 0) >= _EARLY_UPDATES
 
 
 def _episodes(row: Row) -> float:
-    return row.get("episode/count") or 0
+    return _number(row, "episode/count") or 0
 
 
 _RULES: dict[str, Callable[[Row], str | None]] = {

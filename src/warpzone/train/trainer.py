@@ -91,7 +91,8 @@ class Trainer:
         self.storage = rollout.storage
         self._played = self.steps + self._batch
         self.episodes.flush()
-        row = self.guidance.after_rollout(self.statistics.best_progress, self.success > 0)
+        forced = bool(self.storage.forced.any())
+        row = self.guidance.after_rollout(self.statistics.best_progress, self.success > 0, forced)
         self.source.launch()
         learning = time.perf_counter()
         rate = self._apply_schedules()
