@@ -39,7 +39,8 @@ from warpzone.envs.setup import Weight, observation_space, prepare
 from warpzone.errors import ClosedError, ConfigError
 from warpzone.processors import processor_cores
 
-_AUTORESET_MODES = {
+#: Gymnasium's names for our `autoreset`.
+AUTORESET_MODES = {
     "next-step": AutoresetMode.NEXT_STEP,
     "same-step": AutoresetMode.SAME_STEP,
     "disabled": AutoresetMode.DISABLED,
@@ -88,7 +89,7 @@ class MarioVectorEnv(VectorEnv[Obs, Any, Any]):
         self.metadata = {
             "render_modes": ["rgb_array"],
             "render_fps": 60 // self.config.frame_skip,
-            "autoreset_mode": _AUTORESET_MODES[self.config.autoreset],
+            "autoreset_mode": AUTORESET_MODES[self.config.autoreset],
         }
         self.single_observation_space = observation_space(
             self.config, pool.height, pool.width, pool.stack
