@@ -26,8 +26,8 @@ class StartOptions:
         prewarm: Environments that are built and closed in this process first, so that a broken
             set-up shows here and files are in memory.
         delay: Seconds between the starts of two processes.
-        seconds: Limit of each stage (import, build, reset, step, close) of each worker; None means
-            the larger of 180 s and 60 s an environment.
+        seconds: Limit of each stage: the start of all workers, a reset, a step. None means the
+            larger of 180 s and 60 s an environment.
         replacements: Dead workers that are replaced before one ends the vector.
         folder: Where the workers' logs go; None makes a temporary one, which stays only when a
             worker failed.
@@ -62,7 +62,7 @@ class StartOptions:
                 raise ConfigError(f"{name} is {value}; it must not be negative")
 
     def limit(self, num_envs: int) -> float:
-        """Seconds that a stage of a worker may take."""
+        """Seconds that a stage may take."""
         return self.seconds or max(_LEAST_SECONDS, _SECONDS_EACH * num_envs)
 
 

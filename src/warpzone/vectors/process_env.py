@@ -52,8 +52,8 @@ class ProcessVectorEnv(AsyncVectorEnv):  # type: ignore[misc]
 
         Args:
             env_fns: Make the environments; called in the workers.
-            env_spaces: Of one environment's observations and actions; without them the first
-                environment is also built here once, as Gymnasium does.
+            env_spaces: Of one environment's observations and actions; without them a worker more
+                is started to ask for them.
             autoreset_mode: As for `AsyncVectorEnv`.
             metadata: Of the environments.
             render_mode: Of the environments.
@@ -76,7 +76,7 @@ class ProcessVectorEnv(AsyncVectorEnv):  # type: ignore[misc]
         self._state = AsyncState.DEFAULT
         for make_env in self.env_fns[: self.start.prewarm]:
             make_env().close()
-        env_spaces = env_spaces or _spaces_of(self.env_fns[0])
+        env_spaces = env_spaces or self._asked_spaces()
         self._set_spaces(env_spaces)
         self._seeds: list[int | None] = [None] * self.num_envs
         self._group = WorkerGroup(
@@ -87,6 +87,16 @@ class ProcessVectorEnv(AsyncVectorEnv):  # type: ignore[misc]
         except BaseException:
             self.close(terminate=True)
             raise
+
+    def _asked_spaces(self) -> Spaces:
+        """The spaces of the first environment, which is not built here: that could hang."""
+        scout = WorkerGroup(self.env_fns[:1], None, None, self.autoreset_mode, self.start)
+        try:
+            scout.start_all()
+            assert scout.env_spaces is not None
+            return scout.env_spaces
+        finally:
+            scout.end(ask=False)
 
     @property
     def processes(self) -> list[Any]:
@@ -250,14 +260,6 @@ class ProcessVectorEnv(AsyncVectorEnv):  # type: ignore[misc]
                 self.single_observation_space, observations, self.observations
             )
         return deepcopy(self.observations)
-
-
-def _spaces_of(make_env: Callable[[], Any]) -> Spaces:
-    env = make_env()
-    try:
-        return env.observation_space, env.action_space
-    finally:
-        env.close()
 
 
 def _listed(seed: Any, count: int) -> list[int | None]:

@@ -51,7 +51,7 @@ def run_worker(task: WorkerTask, pipe: Connection) -> None:
     log = WorkerLog(task.log, task.index)
     log.write("import", "end")
     _watch_parent()
-    with stacks_file(task.log).open("w") as stacks:
+    with stacks_file(task.log).open("a") as stacks:
         faulthandler.enable(stacks)
         if hasattr(faulthandler, "register"):
             faulthandler.register(signal.SIGUSR1, stacks)

@@ -32,15 +32,23 @@ class WorkerGroup:
     def __init__(
         self,
         makers: Sequence[Callable[[], Any]],
-        env_spaces: Spaces,
+        env_spaces: Spaces | None,
         shared_memory: Any,
         autoreset_mode: Any,
         start: StartOptions,
     ) -> None:
-        """Prepares everything but the processes, which `start_all` starts."""
+        """Prepares everything but the processes, which `start_all` starts.
+
+        Args:
+            makers: Make the environments; called in the workers.
+            env_spaces: What every environment must have; None takes those of the first.
+            shared_memory: Where observations go, as Gymnasium makes it; None for the pipes.
+            autoreset_mode: Gymnasium's.
+            start: How workers are started and watched.
+        """
         self.workers: list[Worker] = []
+        self.env_spaces = env_spaces
         self._makers = makers
-        self._spaces = env_spaces
         self._shared_memory = shared_memory
         self._autoreset_mode = autoreset_mode
         self._start = start
@@ -52,7 +60,7 @@ class WorkerGroup:
 
     @property
     def limit(self) -> float:
-        """Seconds that a stage of a worker may take."""
+        """Seconds that the start, a reset or a step may take."""
         return self._start.limit(len(self._makers))
 
     # The start: all import at the same time, then each in turn builds its environment.
@@ -63,18 +71,19 @@ class WorkerGroup:
         Raises:
             WorkerError: A worker failed; `end` must still be called for the others.
         """
+        until = time.monotonic() + self.limit
         for index in range(len(self._makers)):
             if index:
                 time.sleep(self._start.delay)
             self.workers.append(self._process(index))
         for index in range(len(self._makers)):
-            self._bring_up(index)
+            self._bring_up(index, until)
 
     def restart(self, index: int) -> None:
         """Puts a new worker in the place of one that is gone."""
         self.workers[index].end()
         self.workers[index] = self._process(index)
-        self._bring_up(index)
+        self._bring_up(index, time.monotonic() + self.limit)
 
     def _process(self, index: int) -> Worker:
         task = WorkerTask(
@@ -86,13 +95,13 @@ class WorkerGroup:
         )
         return Worker(self._context, task)
 
-    def _bring_up(self, index: int) -> None:
+    def _bring_up(self, index: int, until: float) -> None:
         """Lets a worker build its environment; one that dies of it is replaced."""
         while True:
-            failure = self._wait_for(index, "import")
+            failure = self._wait_for(index, "import", until)
             if failure is None:
                 self.workers[index].send(GO)
-                failure = self._wait_for(index, "build")
+                failure = self._wait_for(index, "build", until)
             if failure is None:
                 return
             # One that took too long would do so again, and its limit is the caller's patience.
@@ -101,9 +110,8 @@ class WorkerGroup:
                 raise self._error([failure])
             self.workers[index] = self._process(index)
 
-    def _wait_for(self, index: int, stage: str) -> Failure | None:
+    def _wait_for(self, index: int, stage: str, until: float) -> Failure | None:
         worker = self.workers[index]
-        until = time.monotonic() + self.limit
         failure = self._watch_later_ones(worker, until)
         if failure is not None:
             return failure
@@ -113,8 +121,10 @@ class WorkerGroup:
         answer = answers[index]
         if answer[0] == FAILED:
             return worker.failed(stage, answer[1])
-        if stage == "build" and answer[1] != self._spaces:
-            return worker.failed(stage, f"spaces that differ from the other workers': {answer[1]}")
+        if stage == "build":
+            self.env_spaces = self.env_spaces or answer[1]
+            if answer[1] != self.env_spaces:
+                return worker.failed(stage, f"other spaces than the first worker's: {answer[1]}")
         return None
 
     def _watch_later_ones(self, worker: Worker, until: float) -> Failure | None:

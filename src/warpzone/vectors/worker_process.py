@@ -46,7 +46,10 @@ class Failure:
 
     def __str__(self) -> str:
         """For messages."""
-        return f"worker {self.worker} {self.reason} in stage '{self.stage}' (log: {self.log})"
+        files = f"log: {self.log}"
+        if self.kind == "late" and stacks_file(self.log).exists():
+            files += f", stacks: {stacks_file(self.log)}"
+        return f"worker {self.worker} {self.reason} in stage '{self.stage}' ({files})"
 
 
 class Worker:
@@ -103,10 +106,7 @@ class Worker:
                 os.kill(self.process.pid, signal.SIGUSR1)
             wait([self.process.sentinel], _STACKS_SECONDS)
         self.end()
-        reason = f"took longer than {seconds:g} s"
-        if stage != "import":
-            reason += f" (stacks: {stacks_file(self.log)})"
-        return self._failure(stage, reason, "late")
+        return self._failure(stage, f"took longer than {seconds:g} s", "late")
 
     def failed(self, stage: str, error: str | None = None) -> Failure:
         """What a worker's environment raised; the worker has ended itself."""
