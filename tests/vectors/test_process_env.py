@@ -19,7 +19,7 @@ from gymnasium import spaces
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode
 
 from warpzone.errors import ConfigError, WorkerError
-from warpzone.vectors.options import StartOptions
+from warpzone.vectors.options import WorkerOptions
 from warpzone.vectors.process_env import ProcessVectorEnv
 from warpzone.vectors.worker_log import read_log
 
@@ -46,10 +46,10 @@ def make(
 ) -> ProcessVectorEnv:
     seconds = options.pop("seconds", LONG)
     method = options.pop("method", "spawn")
-    start = StartOptions(
+    workers = WorkerOptions(
         method=method, seconds=seconds, replacements=replacements, folder=tmp_path / "logs"
     )
-    return ProcessVectorEnv(fns, env_spaces=SPACES, start=start, **options)
+    return ProcessVectorEnv(fns, env_spaces=SPACES, workers=workers, **options)
 
 
 def wait_for_others(env: ProcessVectorEnv, bad: int) -> None:
@@ -201,29 +201,29 @@ def test_busy_and_sleeping_workers_are_ended_by_close(tmp_path: Path) -> None:
 
 
 def test_prewarm_builds_in_the_parent_first(tmp_path: Path) -> None:
-    start = StartOptions(prewarm=1, folder=tmp_path)
+    workers = WorkerOptions(prewarm=1, folder=tmp_path)
     with pytest.raises(ValueError, match="lane 0 went wrong on purpose"):
-        ProcessVectorEnv(makers(0, "build", "raise"), start=start)
+        ProcessVectorEnv(makers(0, "build", "raise"), workers=workers)
 
 
 @pytest.mark.parametrize(
-    "start",
+    "workers",
     [
-        StartOptions(method="fork"),  # type: ignore[arg-type]
-        StartOptions(seconds=0.0),
-        StartOptions(prewarm=-1),
-        StartOptions(delay=-1.0),
+        WorkerOptions(method="fork"),  # type: ignore[arg-type]
+        WorkerOptions(seconds=0.0),
+        WorkerOptions(prewarm=-1),
+        WorkerOptions(delay=-1.0),
     ],
 )
-def test_bad_options_are_refused(start: StartOptions) -> None:
+def test_bad_options_are_refused(workers: WorkerOptions) -> None:
     with pytest.raises(ConfigError):
-        ProcessVectorEnv([FaultMaker(0)], start=start)
+        ProcessVectorEnv([FaultMaker(0)], workers=workers)
 
 
 def test_default_limit_grows_with_the_number_of_workers() -> None:
-    assert StartOptions().limit(1) == 180.0
-    assert StartOptions().limit(8) == 480.0
-    assert StartOptions(seconds=5.0).limit(8) == 5.0
+    assert WorkerOptions().limit(1) == 180.0
+    assert WorkerOptions().limit(8) == 480.0
+    assert WorkerOptions(seconds=5.0).limit(8) == 5.0
 
 
 # What happens to the workers when their parent is interrupted or killed.
@@ -291,9 +291,9 @@ def test_script_without_a_guard_is_told_what_it_lacks(tmp_path: Path) -> None:
     script = tmp_path / "main.py"
     script.write_text(
         "from fault_env import FaultMaker\n"
-        "from warpzone.vectors.options import StartOptions\n"
+        "from warpzone.vectors.options import WorkerOptions\n"
         "from warpzone.vectors.process_env import ProcessVectorEnv\n"
-        "ProcessVectorEnv([FaultMaker(0)], start=StartOptions(replacements=0))\n"
+        "ProcessVectorEnv([FaultMaker(0)], workers=WorkerOptions(replacements=0))\n"
     )
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent), "TMPDIR": str(tmp_path)}
     result = subprocess.run(

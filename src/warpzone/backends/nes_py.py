@@ -202,5 +202,7 @@ def plain_image(image: bytes) -> Path:
                 with replacing(path) as part:
                     part.write_bytes(image)
     except OSError as error:
-        raise BackendError(f"{path} cannot be written ({error.strerror}); check the folder") from error
+        raise BackendError(
+            f"{path} cannot be written ({error.strerror}); check the folder"
+        ) from error
     return path

@@ -117,7 +117,7 @@ class Doctor:
             strict_stage=self.strict_stage,
             fallback_sync=self.fallback_sync,
         )
-        options.start().verify()
+        options.workers().verify()
         if self.backend == "nes-py":
             from warpzone.backends.nes_py_mend import check_versions
 

@@ -84,7 +84,7 @@ def _follow(
     """Reads a trial's lines until its end; returns the seconds of its stages, and what failed."""
     lines: queue.Queue[str | None] = queue.Queue()
     threading.Thread(target=_read, args=(process, lines.put), daemon=True).start()
-    limit = options.start().limit(options.num_envs) + _GRACE_SECONDS
+    limit = options.workers().limit(options.num_envs) + _GRACE_SECONDS
     seconds: dict[str, float] = {}
     error = None
     began = time.monotonic()

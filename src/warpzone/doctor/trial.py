@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from warpzone.backends.machine import Backend
-from warpzone.vectors.options import StartMethod, StartOptions
+from warpzone.vectors.options import StartMethod, WorkerOptions
 
 Mode = Literal["native", "sync", "async"]
 STAGES = ("import", "build", "reset", "close")
@@ -30,10 +30,10 @@ class TrialOptions:
         backend: The machine.
         num_envs: Number of games.
         level: What is played.
-        prewarm: As in `StartOptions`.
-        start_delay: As in `StartOptions`.
-        start_method: As in `StartOptions`.
-        timeout: Limit of each stage in seconds; None means that of `StartOptions`.
+        prewarm: As in `WorkerOptions`.
+        start_delay: As in `WorkerOptions`.
+        start_method: As in `WorkerOptions`.
+        timeout: Limit of each stage in seconds; None means that of `WorkerOptions`.
         strict_stage: Fail when another level begins.
         fallback_sync: Use 'sync' when the workers cannot be started.
     """
@@ -49,9 +49,9 @@ class TrialOptions:
     strict_stage: bool = False
     fallback_sync: bool = False
 
-    def start(self, folder: Path | None = None) -> StartOptions:
+    def workers(self, folder: Path | None = None) -> WorkerOptions:
         """How the workers are started."""
-        return StartOptions(
+        return WorkerOptions(
             method=self.start_method,
             prewarm=self.prewarm,
             delay=self.start_delay,
@@ -78,7 +78,7 @@ def run(options: TrialOptions, folder: Path) -> None:
         backend=options.backend,
         strict_stage=options.strict_stage,
         fallback_sync=options.fallback_sync,
-        start=options.start(folder),
+        workers=options.workers(folder),
         obs="tiles",
     )
     try:

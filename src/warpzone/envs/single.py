@@ -19,7 +19,7 @@ from warpzone.backends.machine import Backend, Machine, make_machine
 from warpzone.console import Console
 from warpzone.envs.checks import check_render_mode, checked_option, checked_state
 from warpzone.envs.random_stream import RandomStream
-from warpzone.envs.setup import WHOLE_GAME, observation_space, prepare
+from warpzone.envs.setup import WHOLE_GAME, Weight, observation_space, prepare
 from warpzone.errors import ConfigError
 
 _FRAMES_PER_SECOND = 60
@@ -63,6 +63,7 @@ class MarioEnv(gym.Env[Obs, np.int64]):
         check_render_mode(render_mode)
         self._setup = prepare(level, **options)
         self._config = config = self._setup.config
+        self._weights = self._setup.weights
         self.render_mode = render_mode
         self.metadata = {**self.metadata, "render_fps": _FRAMES_PER_SECOND // config.frame_skip}
         self._picture = _native.PictureWriter(config, self._setup.game)
@@ -122,7 +123,7 @@ class MarioEnv(gym.Env[Obs, np.int64]):
             reward = self._tracker.finish_classic_step()
         else:
             terms = self._tracker.finish_step(
-                self._machine.ram, self._setup.weights, self._run_steps
+                self._machine.ram, self._weights, self._run_steps
             )
             reward = 0.0
             for term in terms:  # Not `sum`, which from Python 3.12 on rounds otherwise.
@@ -159,6 +160,10 @@ class MarioEnv(gym.Env[Obs, np.int64]):
     def level(self) -> str:
         """The level of this episode, or of the last one."""
         return self._level
+
+    def set_reward_weights(self, **weights: Weight) -> None:
+        """Changes some reward weights, from the next step on."""
+        self._weights = _native.RewardWeights(**{**self._weights.as_dict(), **weights})
 
     def ram(self) -> NDArray[np.uint8]:
         """A copy of the machine's RAM."""

@@ -54,6 +54,9 @@ class MarioVectorEnv(VectorEnv[Obs, Any, Any]):
     refers to it. `info` describes the step just taken: a dict of arrays with a value a lane.
     """
 
+    #: Whether a lane can be saved and gone on with exactly.
+    saves_states = True
+
     def __init__(
         self,
         level: str | Sequence[str] = "1-1",

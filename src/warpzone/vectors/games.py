@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from warpzone import _native
 from warpzone.backends.machine import Backend, check_backend
-from warpzone.envs.buffers import InfoArrays, Obs, empty_obs
+from warpzone.envs.buffers import InfoArrays, Obs, copied_obs, empty_obs
 from warpzone.envs.checks import (
     Seeds,
     check_ends,
@@ -22,13 +22,14 @@ from warpzone.envs.checks import (
     checked_mask,
     checked_seeds,
 )
-from warpzone.envs.setup import prepare, spaces_of
+from warpzone.envs.setup import Weight, prepare, spaces_of
 from warpzone.envs.single import MarioEnv
 from warpzone.envs.vector import AUTORESET_MODES
 from warpzone.errors import ConfigError, StateError, WorkerError
-from warpzone.vectors.options import StartOptions, check_vector
+from warpzone.vectors.options import WorkerOptions, check_vector
 from warpzone.vectors.process_env import ProcessVectorEnv
 
+_NO_STATES = "only the pool has save states: make the games with vector='native'"
 _STATUS_NUMBERS = {"small": 0, "tall": 1, "fireball": 2}
 
 
@@ -67,7 +68,7 @@ class GameVector(VectorEnv[Obs, Any, Any]):
         backend: Backend = "native",
         strict_stage: bool = False,
         fallback_sync: bool = False,
-        start: StartOptions | None = None,
+        workers: WorkerOptions | None = None,
         **options: Any,
     ) -> None:
         """Makes the games.
@@ -79,7 +80,7 @@ class GameVector(VectorEnv[Obs, Any, Any]):
             backend: The machine: our own console, or 'nes-py'.
             strict_stage: Fail when a machine begins another level than the one asked for.
             fallback_sync: Use 'sync' when the workers cannot be started, and say so.
-            start: How workers are started and watched.
+            workers: How processes are started and watched.
             options: `rom`, `game`, `weights`, and the parameters in `warpzone.parameter_help()`.
 
         Raises:
@@ -102,18 +103,20 @@ class GameVector(VectorEnv[Obs, Any, Any]):
         ]
         self._levels = [maker.level if not draws else levels[0] for maker in makers]
         self._draws = draws
-        self._env = self._make_env(makers, vector, start, fallback_sync)
+        self._env = self._make_env(makers, vector, workers, fallback_sync)
         self.vector = "async" if isinstance(self._env, ProcessVectorEnv) else "sync"
         self.metadata = {**MarioEnv.metadata, **self._env.metadata}
         self.observation_space = self._env.observation_space
         self.action_space = self._env.action_space
         self._told = InfoArrays(self.num_envs)
+        self._obs: Obs = empty_obs(self.observation_space)
+        self._weights: dict[str, Weight] = dict(options.get("weights") or {})
 
     def _make_env(
         self,
         makers: list[GameMaker],
         vector: str,
-        start: StartOptions | None,
+        workers: WorkerOptions | None,
         fallback_sync: bool,
     ) -> Any:
         mode = AUTORESET_MODES[self.config.autoreset]
@@ -123,7 +126,7 @@ class GameVector(VectorEnv[Obs, Any, Any]):
                     makers,
                     env_spaces=(self.single_observation_space, self.single_action_space),
                     autoreset_mode=mode,
-                    start=start,
+                    workers=workers,
                 )
             except WorkerError as error:
                 if not fallback_sync:
@@ -146,6 +149,7 @@ class GameVector(VectorEnv[Obs, Any, Any]):
         masked = {} if mask.all() else {"reset_mask": mask.copy()}
         obs, info = self._env.reset(seed=seeds, options=masked or None)
         self._take(info, mask)
+        self._obs = obs
         return obs, self._info()
 
     def step(
@@ -157,6 +161,7 @@ class GameVector(VectorEnv[Obs, Any, Any]):
         if chosen.min() < 0 or chosen.max() >= count:
             raise ConfigError(f"an action does not exist; actions go from 0 to {count - 1}")
         obs, reward, terminated, truncated, info = self._env.step(chosen)
+        self._obs = obs
         ended = terminated | truncated
         final = info.get("final_info")
         everyone = np.ones(self.num_envs, np.bool_)
@@ -205,13 +210,33 @@ class GameVector(VectorEnv[Obs, Any, Any]):
         """The level of each lane in the step just taken."""
         return list(self._env.call("level")) if self._draws else list(self._levels)
 
+    def observe(self) -> tuple[Obs, dict[str, Any]]:
+        """Observations and info of the last reset or step, once more."""
+        return copied_obs(self._obs), self._info()
+
+    def set_reward_weights(self, **weights: Weight) -> None:
+        """Changes some reward weights, from the next step on, of workers yet to come as well."""
+        self._weights = self._weights | weights
+        self._env.call("set_reward_weights", **weights)
+        makers = self._env.env_fns
+        for lane, maker in enumerate(makers):
+            makers[lane] = replace(maker, options=maker.options | {"weights": self._weights})
+
     def save_state(self, lane: int) -> bytes:
         """Always fails; see `saves_states`."""
-        raise StateError("games in processes have no save states; use the native vector for them")
+        raise StateError(_NO_STATES)
 
     def load_state(self, blob: bytes, lanes: Any = None, *, keep_random: bool = False) -> None:
         """Always fails; see `saves_states`."""
-        raise StateError("games in processes have no save states; use the native vector for them")
+        raise StateError(_NO_STATES)
+
+    def save_console(self, lane: int) -> bytes:
+        """Always fails; see `saves_states`."""
+        raise StateError(_NO_STATES)
+
+    def set_start_state(self, blob: bytes | None, lanes: Any = None, *, idle: bool = True) -> None:
+        """Always fails; see `saves_states`."""
+        raise StateError(_NO_STATES)
 
     def _take(self, info: dict[str, Any], lanes: NDArray[np.bool_]) -> None:
         """Keeps what an info says of some lanes; where it says nothing, the last word stands.

@@ -8,7 +8,10 @@ from typing import Any
 from warpzone.backends.machine import Backend, check_backend
 from warpzone.envs.vector import MarioVectorEnv
 from warpzone.vectors.games import GameVector
-from warpzone.vectors.options import StartOptions, Vector, check_vector
+from warpzone.vectors.options import Vector, WorkerOptions, check_vector
+
+#: A vector of games, whichever it is.
+Games = MarioVectorEnv | GameVector
 
 
 def make_games(
@@ -20,9 +23,9 @@ def make_games(
     num_threads: int | None = None,
     strict_stage: bool = False,
     fallback_sync: bool = False,
-    start: StartOptions | None = None,
+    workers: WorkerOptions | None = None,
     **options: Any,
-) -> MarioVectorEnv | GameVector:
+) -> Games:
     """Makes games on a backend in a kind of vector.
 
     Args:
@@ -33,7 +36,7 @@ def make_games(
         num_threads: Threads of the pool; by default one a processor core.
         strict_stage: Fail when a machine begins another level than the one asked for.
         fallback_sync: Use 'sync' when the workers of 'async' cannot be started, and say so.
-        start: How workers are started and watched.
+        workers: How processes are started and watched.
         options: `rom`, `game`, `weights`, and the parameters in `warpzone.parameter_help()`.
 
     Raises:
@@ -51,6 +54,6 @@ def make_games(
         backend=backend,
         strict_stage=strict_stage,
         fallback_sync=fallback_sync,
-        start=start,
+        workers=workers,
         **options,
     )

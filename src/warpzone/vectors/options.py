@@ -18,7 +18,7 @@ _LEAST_SECONDS, _SECONDS_EACH = 180.0, 60.0
 
 
 @dataclass(frozen=True)
-class StartOptions:
+class WorkerOptions:
     """The start of workers, and what happens when one fails.
 
     Attributes:

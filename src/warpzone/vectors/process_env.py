@@ -22,7 +22,7 @@ from gymnasium.vector.utils import (
 from numpy.typing import NDArray
 
 from warpzone.errors import WorkerError
-from warpzone.vectors.options import StartOptions
+from warpzone.vectors.options import WorkerOptions
 from warpzone.vectors.worker_group import Spaces, WorkerGroup
 
 
@@ -46,7 +46,7 @@ class ProcessVectorEnv(AsyncVectorEnv):  # type: ignore[misc]
         autoreset_mode: AutoresetMode = AutoresetMode.NEXT_STEP,
         metadata: Mapping[str, Any] | None = None,
         render_mode: str | None = None,
-        start: StartOptions | None = None,
+        workers: WorkerOptions | None = None,
     ) -> None:
         """Starts the workers and waits until each has built its environment.
 
@@ -57,7 +57,7 @@ class ProcessVectorEnv(AsyncVectorEnv):  # type: ignore[misc]
             autoreset_mode: As for `AsyncVectorEnv`.
             metadata: Of the environments.
             render_mode: Of the environments.
-            start: How the workers are started and watched.
+            workers: How they are started and watched.
 
         Raises:
             WorkerError: A worker failed; all others are ended.
@@ -66,21 +66,21 @@ class ProcessVectorEnv(AsyncVectorEnv):  # type: ignore[misc]
         # them without a limit, so it is not called.
         self.env_fns = list(env_fns)
         self.num_envs = len(self.env_fns)
-        self.start = start or StartOptions()
-        self.start.verify()
+        self.workers = workers or WorkerOptions()
+        self.workers.verify()
         self.copy, self.daemon, self.worker = True, True, None
-        self.context, self.observation_mode = self.start.method, "same"
+        self.context, self.observation_mode = self.workers.method, "same"
         self.autoreset_mode = autoreset_mode
         self.metadata = {**(metadata or {}), "autoreset_mode": autoreset_mode}
         self.render_mode = render_mode
         self._state = AsyncState.DEFAULT
-        for make_env in self.env_fns[: self.start.prewarm]:
+        for make_env in self.env_fns[: self.workers.prewarm]:
             make_env().close()
         env_spaces = env_spaces or self._asked_spaces()
         self._set_spaces(env_spaces)
         self._seeds: list[int | None] = [None] * self.num_envs
         self._group = WorkerGroup(
-            self.env_fns, env_spaces, self._shared, autoreset_mode, self.start
+            self.env_fns, env_spaces, self._shared, autoreset_mode, self.workers
         )
         try:
             self._group.start_all()
@@ -90,7 +90,7 @@ class ProcessVectorEnv(AsyncVectorEnv):  # type: ignore[misc]
 
     def _asked_spaces(self) -> Spaces:
         """The spaces of the first environment, which is not built here: that could hang."""
-        scout = WorkerGroup(self.env_fns[:1], None, None, self.autoreset_mode, self.start)
+        scout = WorkerGroup(self.env_fns[:1], None, None, self.autoreset_mode, self.workers)
         try:
             scout.start_all()
             assert scout.env_spaces is not None
@@ -113,7 +113,7 @@ class ProcessVectorEnv(AsyncVectorEnv):  # type: ignore[misc]
         self.single_observation_space, self.single_action_space = observations, actions
         self.observation_space = batch_space(observations, self.num_envs)
         self.action_space = batch_space(actions, self.num_envs)
-        context = multiprocessing.get_context(self.start.method)
+        context = multiprocessing.get_context(self.workers.method)
         try:
             self._shared = create_shared_memory(observations, self.num_envs, context)
             self.observations = read_from_shared_memory(observations, self._shared, self.num_envs)

@@ -15,7 +15,7 @@ from typing import Any
 from gymnasium import spaces
 
 from warpzone.errors import WorkerError
-from warpzone.vectors.options import StartOptions
+from warpzone.vectors.options import WorkerOptions
 from warpzone.vectors.worker import FAILED, GO, WorkerTask
 from warpzone.vectors.worker_process import Failure, Worker, gather
 
@@ -35,7 +35,7 @@ class WorkerGroup:
         env_spaces: Spaces | None,
         shared_memory: Any,
         autoreset_mode: Any,
-        start: StartOptions,
+        options: WorkerOptions,
     ) -> None:
         """Prepares everything but the processes, which `start_all` starts.
 
@@ -44,24 +44,24 @@ class WorkerGroup:
             env_spaces: What every environment must have; None takes those of the first.
             shared_memory: Where observations go, as Gymnasium makes it; None for the pipes.
             autoreset_mode: Gymnasium's.
-            start: How workers are started and watched.
+            options: How workers are started and watched.
         """
         self.workers: list[Worker] = []
         self.env_spaces = env_spaces
         self._makers = makers
         self._shared_memory = shared_memory
         self._autoreset_mode = autoreset_mode
-        self._start = start
-        self._context = multiprocessing.get_context(start.method)
+        self._options = options
+        self._context = multiprocessing.get_context(options.method)
         self._replaced = 0
         self._failed = False
-        self._folder = start.folder or Path(tempfile.mkdtemp(prefix="warpzone-workers-"))
+        self._folder = options.folder or Path(tempfile.mkdtemp(prefix="warpzone-workers-"))
         self._folder.mkdir(parents=True, exist_ok=True)
 
     @property
     def limit(self) -> float:
         """Seconds that the start, a reset or a step may take."""
-        return self._start.limit(len(self._makers))
+        return self._options.limit(len(self._makers))
 
     # The start: all import at the same time, then each in turn builds its environment.
 
@@ -74,7 +74,7 @@ class WorkerGroup:
         until = time.monotonic() + self.limit
         for index in range(len(self._makers)):
             if index:
-                time.sleep(self._start.delay)
+                time.sleep(self._options.delay)
             self.workers.append(self._process(index))
         for index in range(len(self._makers)):
             self._bring_up(index, until)
@@ -205,7 +205,7 @@ class WorkerGroup:
         An environment's error is told as it is: a new worker would only repeat it.
         """
         self._failed = True
-        if failure.kind == "raised" or self._replaced >= self._start.replacements:
+        if failure.kind == "raised" or self._replaced >= self._options.replacements:
             return False
         self._replaced += 1
         warnings.warn(f"[env] {failure}; it is replaced", RuntimeWarning, stacklevel=2)
@@ -229,5 +229,5 @@ class WorkerGroup:
                 worker.process.join(max(0.0, until - time.monotonic()))
         for worker in self.workers:
             worker.end()
-        if self._start.folder is None and not self._failed:
+        if self._options.folder is None and not self._failed:
             shutil.rmtree(self._folder, ignore_errors=True)
