@@ -152,6 +152,16 @@ def test_nes_py_plays_in_processes() -> None:
     games.close()
 
 
+@pytest.mark.parametrize("vector", ["sync", "async"])
+def test_screens_can_be_looked_at(vector: Any) -> None:
+    games = make_games(num_envs=2, vector=vector, obs="tiles", render_mode="rgb_array")
+    games.reset(seed=0)
+    screens = games.render()
+    assert screens is not None
+    assert [screen.shape for screen in screens] == [(240, 256, 3)] * 2
+    games.close()
+
+
 def test_lost_worker_ends_its_episode_and_keeps_what_was_known_of_it() -> None:
     games = GameVector(num_envs=2, vector="async", obs="tiles", autoreset="same-step")
     games.reset(seed=0)

@@ -16,7 +16,8 @@ from typing import Literal
 from warpzone import roms
 from warpzone.backends.nes_py_mend import TESTED, check_versions
 from warpzone.errors import WarpzoneError
-from warpzone.tools.machine import machine, usable_cores
+from warpzone.processors import processor_cores
+from warpzone.tools.machine import machine
 
 Level = Literal["ok", "hint", "problem"]
 _LEAST_FREE = 1024**3
@@ -78,7 +79,7 @@ def versions() -> Iterator[Finding]:
 
 def processor() -> Iterator[Finding]:
     """Model, cores and instruction sets."""
-    cores = usable_cores()
+    cores = processor_cores()
     present = os.cpu_count() or 1
     less = f" of {present}" if cores < present else ""
     yield Finding("processor", f"{machine()['cpu']}, {cores}{less} cores")
@@ -190,7 +191,7 @@ def benchmark(seconds: float) -> Finding:
     """Agent steps a second of the pool."""
     from warpzone.tools.bench import measure_steps
 
-    cores = usable_cores()
+    cores = processor_cores()
     row = measure_steps("1-1", "pixels", 16, cores, seconds)
     return Finding(
         "benchmark",

@@ -17,6 +17,7 @@ from warpzone.envs.buffers import InfoArrays, Obs, copied_obs, empty_obs
 from warpzone.envs.checks import (
     Seeds,
     check_ends,
+    check_render_mode,
     checked_actions,
     checked_count,
     checked_mask,
@@ -38,15 +39,11 @@ class GameMaker:
     """Makes one game; plain data, so that it can be sent to a worker."""
 
     level: Any
-    backend: Backend
-    strict_stage: bool
     options: dict[str, Any]
 
     def __call__(self) -> MarioEnv:
         """Builds the environment."""
-        return MarioEnv(
-            self.level, backend=self.backend, strict_stage=self.strict_stage, **self.options
-        )
+        return MarioEnv(self.level, **self.options)
 
 
 class GameVector(VectorEnv[Obs, Any, Any]):
@@ -69,6 +66,7 @@ class GameVector(VectorEnv[Obs, Any, Any]):
         strict_stage: bool = False,
         fallback_sync: bool = False,
         workers: WorkerOptions | None = None,
+        render_mode: str | None = None,
         **options: Any,
     ) -> None:
         """Makes the games.
@@ -81,6 +79,7 @@ class GameVector(VectorEnv[Obs, Any, Any]):
             strict_stage: Fail when a machine begins another level than the one asked for.
             fallback_sync: Use 'sync' when the workers cannot be started, and say so.
             workers: How processes are started and watched.
+            render_mode: None or 'rgb_array'.
             options: `rom`, `game`, `weights`, and the parameters in `warpzone.parameter_help()`.
 
         Raises:
@@ -91,17 +90,14 @@ class GameVector(VectorEnv[Obs, Any, Any]):
         self.num_envs = checked_count("num_envs", num_envs)
         setup = prepare(level, **options)
         self.config = setup.config
-        self.render_mode = options.pop("render_mode", None)
+        check_render_mode(render_mode)
+        self.render_mode = render_mode
         self.single_observation_space, self.single_action_space = spaces_of(setup)
         levels = list(self.config.levels)
         draws = self.config.level_order == "random"
-        makers = [
-            GameMaker(
-                levels if draws else levels[lane % len(levels)], backend, strict_stage, options
-            )
-            for lane in range(self.num_envs)
-        ]
-        self._levels = [maker.level if not draws else levels[0] for maker in makers]
+        self._levels = [levels[lane % len(levels)] for lane in range(self.num_envs)]
+        common = {"backend": backend, "strict_stage": strict_stage, "render_mode": render_mode}
+        makers = [GameMaker(levels if draws else level, common | options) for level in self._levels]
         self._draws = draws
         self._env = self._make_env(makers, vector, workers, fallback_sync)
         self.vector = "async" if isinstance(self._env, ProcessVectorEnv) else "sync"

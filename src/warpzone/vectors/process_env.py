@@ -73,7 +73,6 @@ class ProcessVectorEnv(AsyncVectorEnv):  # type: ignore[misc]
         self.autoreset_mode = autoreset_mode
         self.metadata = {**(metadata or {}), "autoreset_mode": autoreset_mode}
         self.render_mode = render_mode
-        self._state = AsyncState.DEFAULT
         for make_env in self.env_fns[: self.workers.prewarm]:
             make_env().close()
         env_spaces = env_spaces or self._asked_spaces()
@@ -82,6 +81,7 @@ class ProcessVectorEnv(AsyncVectorEnv):  # type: ignore[misc]
         self._group = WorkerGroup(
             self.env_fns, env_spaces, self._shared, autoreset_mode, self.workers
         )
+        self._state = AsyncState.DEFAULT
         try:
             self._group.start_all()
         except BaseException:
