@@ -80,9 +80,9 @@ class Doctor:
             print(_line(finding), flush=True)
         found, hints = problems(findings), problems(findings, "hint")
         if found:
-            print(f"\n{len(found)} to mend (marked with !), {len(hints)} hints")
+            print(f"\nto mend: {len(found)} (marked with !); hints: {len(hints)}")
         else:
-            print("\nnothing is wrong" + (f"; {len(hints)} hints" if hints else ""))
+            print(f"\nnothing is wrong; hints: {len(hints)}")
         return 1 if found else 0
 
     def _start(self) -> list[dict[str, object]]:

@@ -127,11 +127,14 @@ class Trainer:
     @property
     def place(self) -> str:
         """Where and how it is computed, for people."""
-        threads = self.config.env.num_threads or processor_cores()
+        env = self.config.env
+        games = f"on {_threads(env.num_threads or processor_cores())}"
+        if env.vector != "native":
+            games = f"in {'processes' if env.vector == 'async' else 'turn'} on {env.backend}"
         compiled = ", compiled" if self.config.run.compile else ""
         return (
             f"on {self.device}, {self.precision}{compiled}, arithmetic on "
-            f"{_threads(torch.get_num_threads())}, {self.env.num_envs} games on {_threads(threads)}"
+            f"{_threads(torch.get_num_threads())}, {self.env.num_envs} games {games}"
         )
 
     @property

@@ -22,7 +22,7 @@ class WorkerOptions:
     """The start of workers, and what happens when one fails.
 
     Attributes:
-        method: 'spawn', or 'forkserver', which imports the packages once for all workers.
+        method: 'spawn' (a fresh interpreter each), or 'forkserver' (forked from a small server).
         prewarm: Environments that are built and closed in this process first, so that a broken
             set-up shows here and files are in memory.
         delay: Seconds between the starts of two processes.

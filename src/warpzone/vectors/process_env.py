@@ -171,7 +171,6 @@ class ProcessVectorEnv(AsyncVectorEnv):  # type: ignore[misc]
         Where a worker had to be replaced, the episode is truncated, `info["worker_replaced"]` is
         true, and the observation is the first of a new episode.
         """
-        before = deepcopy(self.observations)
         results = self._answers(AsyncState.WAITING_STEP, timeout)
         self._state = AsyncState.DEFAULT
         infos: dict[str, Any] = {}
@@ -180,10 +179,11 @@ class ProcessVectorEnv(AsyncVectorEnv):  # type: ignore[misc]
             if index in results:
                 *numbers, info = results[index]
             else:
+                last = _row(self.observations, index)
                 obs, _ = self._replaced(index)
                 numbers, info = [obs, 0.0, False, True], {"worker_replaced": True}
                 if self.autoreset_mode == AutoresetMode.SAME_STEP:
-                    info["final_obs"] = _row(before, index)
+                    info["final_obs"] = last
                     info["final_info"] = {"worker_replaced": True}
             for column, value in zip(columns, numbers, strict=True):
                 column.append(value)
