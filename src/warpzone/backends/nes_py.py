@@ -111,7 +111,8 @@ class NesPyMachine:
     def grey(self) -> NDArray[np.uint8]:
         """Brightness of the screen, with the same weights as ours."""
         red, green, blue = np.moveaxis(self._shown(), 2, 0).astype(np.uint32)
-        return ((299 * red + 587 * green + 114 * blue + 500) // 1000).astype(np.uint8)
+        grey: NDArray[np.uint32] = (299 * red + 587 * green + 114 * blue + 500) // 1000
+        return grey.astype(np.uint8)
 
     def rgb(self) -> NDArray[np.uint8]:
         """The screen in colour, shrunk a channel at a time."""

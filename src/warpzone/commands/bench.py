@@ -127,7 +127,7 @@ class BenchEnv:
 
         rows: list[BackendRow] = [
             measure_backend(backend, envs, self.seconds, self.level)
-            for backend, envs in _tracked(plan, "backends")
+            for backend, envs in tracked(plan, "backends")
         ]
         bench_report.print_backends(rows, self.level)
         if self.json is not None:

@@ -74,7 +74,7 @@ class MarioEnv(gym.Env[Obs, np.int64]):
         self._planes: deque[NDArray[np.uint8]] = deque(maxlen=stack)
         self._tracker = _native.Tracker()
         self._random: RandomStream | None = None
-        self._level = config.levels[0]
+        self._level: str = config.levels[0]
         self._buttons = 0
         self._run_steps = 0
         self._ended = True
@@ -122,9 +122,7 @@ class MarioEnv(gym.Env[Obs, np.int64]):
         if self._config.reward == "classic":
             reward = self._tracker.finish_classic_step()
         else:
-            terms = self._tracker.finish_step(
-                self._machine.ram, self._weights, self._run_steps
-            )
+            terms = self._tracker.finish_step(self._machine.ram, self._weights, self._run_steps)
             reward = 0.0
             for term in terms:  # Not `sum`, which from Python 3.12 on rounds otherwise.
                 reward += term

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from warpzone.backends.machine import check_backend
+from warpzone.backends.machine import Backend, check_backend
 from warpzone.errors import BackendError, WarpzoneError
 from warpzone.tools.bench import held_actions
 from warpzone.vectors.options import Vector
@@ -64,7 +64,7 @@ def measure_backend(backend: str, num_envs: int, seconds: float, level: str) -> 
     return BackendRow(**json.loads(result.stdout.splitlines()[-1]))
 
 
-def _measure(backend: str, num_envs: int, seconds: float, level: str) -> BackendRow:
+def _measure(backend: Backend, num_envs: int, seconds: float, level: str) -> BackendRow:
     from warpzone.vectors.make import make_games
 
     vector = _VECTORS[backend]

@@ -26,7 +26,7 @@ from warpzone.vectors.options import WorkerOptions
 from warpzone.vectors.worker_group import Spaces, WorkerGroup
 
 
-class ProcessVectorEnv(AsyncVectorEnv):  # type: ignore[misc]
+class ProcessVectorEnv(AsyncVectorEnv):
     """Environments in processes, each watched at every stage.
 
     Workers start in order: all import their packages at the same time, then one after the other
@@ -98,13 +98,14 @@ class ProcessVectorEnv(AsyncVectorEnv):  # type: ignore[misc]
         finally:
             scout.end(ask=False)
 
+    # Both change whenever a worker is replaced, so they are asked for, not kept.
     @property
-    def processes(self) -> list[Any]:
+    def processes(self) -> list[Any]:  # type: ignore[override]
         """The worker processes."""
         return [worker.process for worker in self._group.workers]
 
     @property
-    def parent_pipes(self) -> list[Any]:
+    def parent_pipes(self) -> list[Any]:  # type: ignore[override]
         """The pipes to the workers."""
         return [worker.pipe for worker in self._group.workers]
 
@@ -113,7 +114,8 @@ class ProcessVectorEnv(AsyncVectorEnv):  # type: ignore[misc]
         self.single_observation_space, self.single_action_space = observations, actions
         self.observation_space = batch_space(observations, self.num_envs)
         self.action_space = batch_space(actions, self.num_envs)
-        context = multiprocessing.get_context(self.workers.method)
+        context: Any = multiprocessing.get_context(self.workers.method)
+        self._shared: Any
         try:
             self._shared = create_shared_memory(observations, self.num_envs, context)
             self.observations = read_from_shared_memory(observations, self._shared, self.num_envs)

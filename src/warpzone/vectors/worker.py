@@ -76,10 +76,10 @@ def _build(make_env: Callable[[], Any], pipe: Connection, log: WorkerLog) -> Any
 
 def _serve(task: WorkerTask, env: Watched, pipe: Connection, log: WorkerLog) -> None:
     """Gymnasium's own loop, whose older versions take no semaphore."""
-    arguments = (task.index, lambda: env, pipe, _Nothing(), task.shared_memory, _ErrorLog(log))
-    more = (task.autoreset_mode, None)[: len(inspect.signature(_async_worker).parameters) - 6]
+    arguments: list[Any] = [task.index, lambda: env, pipe, _Nothing(), task.shared_memory]
+    arguments += [_ErrorLog(log), task.autoreset_mode, None]
     try:
-        _async_worker(*arguments, *more)
+        _async_worker(*arguments[: len(inspect.signature(_async_worker).parameters)])
     except (EOFError, OSError):
         log.write("serve", "end", error="the parent is gone")
 

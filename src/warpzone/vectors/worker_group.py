@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from multiprocessing.connection import wait
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from gymnasium import spaces
 
@@ -135,7 +135,7 @@ class WorkerGroup:
             if not ready or worker.pipe in ready:
                 return None
             for sentinel in ready:
-                other = others.pop(sentinel)  # type: ignore[arg-type]
+                other = others.pop(cast("Any", sentinel))
                 failure = other.died("import")
                 if not self._may_replace(failure):
                     return failure

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from multiprocessing.connection import wait
 from multiprocessing.context import BaseContext
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from gymnasium.vector.utils import CloudpickleWrapper
 
@@ -154,7 +154,7 @@ def gather(
             failures += [worker.late(stage, limit or seconds) for worker in waiting.values()]
             break
         for pipe in ready:
-            worker = waiting.pop(pipe)  # type: ignore[arg-type]
+            worker = waiting.pop(cast("Any", pipe))
             try:
                 answers[worker.index] = worker.pipe.recv()
             except (EOFError, OSError):
