@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS ?= dev,play,sb3,train
+EXTRAS ?= dev,play,sb3,train,nes-py
 CMAKE := $(BIN)/cmake
 CTEST := $(BIN)/ctest
 GENERATOR := -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja)
@@ -25,7 +25,13 @@ $(VENV)/.tools: pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet -c constraints.txt scikit-build-core nanobind cmake ninja
 	touch $@
 
-$(VENV)/.installed: $(VENV)/.tools $(NATIVE_SOURCES)
+# nes-py and its gym come as sources only, and want a build environment of their own.
+$(VENV)/.nes-py: $(VENV)/.tools
+	$(BIN)/python -m pip install --quiet -c constraints.txt --build-constraint constraints.txt \
+		nes-py gym-super-mario-bros
+	touch $@
+
+$(VENV)/.installed: $(VENV)/.tools $(if $(findstring nes-py,$(EXTRAS)),$(VENV)/.nes-py) $(NATIVE_SOURCES)
 	$(BIN)/python -m pip install --quiet -c constraints.txt --no-build-isolation -e '.[$(EXTRAS)]'
 	touch $@
 

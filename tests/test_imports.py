@@ -35,7 +35,19 @@ def offences(folder: str, forbidden: tuple[str, ...]) -> list[str]:
 @pytest.mark.parametrize(
     ("folder", "forbidden"),
     [
-        ("envs", ("torch", "warpzone.evaluate", "warpzone.tools", "warpzone.commands")),
+        (
+            "envs",
+            (
+                "torch",
+                "warpzone.vectors",
+                "warpzone.evaluate",
+                "warpzone.tools",
+                "warpzone.commands",
+            ),
+        ),
+        ("backends", ("torch", "warpzone.vectors", "warpzone.envs.single", "warpzone.train")),
+        ("vectors", ("torch", "warpzone.train", "warpzone.doctor", "warpzone.tools")),
+        ("doctor", ("warpzone.commands", "warpzone.train")),
         ("models", ("warpzone.envs", "warpzone._native", "warpzone.train", "warpzone.telemetry")),
         ("learning", ("warpzone.envs", "warpzone._native", "warpzone.train", "warpzone.telemetry")),
         ("rollout", ("warpzone.envs", "warpzone._native", "warpzone.train", "warpzone.telemetry")),

@@ -10,6 +10,7 @@
 
 #include "bindings/arrays.hpp"
 #include "bindings/bindings.hpp"
+#include "bindings/ram_view.hpp"
 #include "mario/classic.hpp"
 #include "mario/levels.hpp"
 #include "mario/signals.hpp"
@@ -27,8 +28,6 @@ using nes::Console;
 
 namespace {
 
-using Ram = nb::ndarray<const std::uint8_t, nb::shape<2048>, nb::c_contig, nb::device::cpu>;
-
 mario::Game game_named(const std::string& name) {
   if (name == "smb") return mario::Game::kSuperMarioBros;
   if (name == "lost-levels") return mario::Game::kLostLevels;
@@ -44,6 +43,18 @@ void start(Console& console, const std::string& game_name, const std::string& le
   } else {
     mario::start_level(console, game, task.level, {power, halfway});
   }
+}
+
+/// What the game is told before START to begin a level.
+nb::dict level_numbers(const std::string& game_name, const std::string& level_name) {
+  const mario::Game game = game_named(game_name);
+  const mario::Level level = mario::parse_level(level_name, game);
+  nb::dict result;
+  result["world"] = level.world - 1;
+  result["stage"] = level.stage - 1;
+  result["area"] = mario::area_number(game, level);
+  result["halfway_page"] = mario::halfway_page(game, level);
+  return result;
 }
 
 std::vector<std::string> level_names(const std::string& game) {
@@ -108,31 +119,33 @@ void bind_game(nb::module_& module) {
         return nb::bytes(reinterpret_cast<const char*>(part.data()), part.size());
       },
       "blob"_a, "The machine's part of a save state, whether a lane or a console made it.");
+  module.def("level_numbers", &level_numbers, "game"_a, "level"_a,
+             "World, stage and area as RAM has them, and the halfway page (0 without one).");
   module.def("level_names", &level_names, "game"_a, "All levels of a game, in order.");
   module.def(
-      "classic_done", [](const Console& c) { return mario::classic_done(c.ram()); }, "console"_a,
+      "classic_done", [](RamView ram) { return mario::classic_done(ram.data); }, "ram"_a,
       "Whether gym-super-mario-bros would end a single-level episode here.");
   module.def(
-      "classic_flag_get", [](const Console& c) { return mario::classic_flag_get(c.ram()); },
-      "console"_a, "What gym-super-mario-bros tells as flag_get.");
+      "classic_flag_get", [](RamView ram) { return mario::classic_flag_get(ram.data); }, "ram"_a,
+      "What gym-super-mario-bros tells as flag_get.");
   module.def("classic_skip_scripted", &mario::classic_skip_scripted, "console"_a,
              "Runs on to the next moment in which Mario obeys, as gym-super-mario-bros does.");
   module.def(
       "tiles",
-      [](const Console& console) {
+      [](RamView ram) {
         std::array<std::uint8_t, mario::kTileBytes> out{};
-        mario::write_tiles(console.ram(), out.data());
+        mario::write_tiles(ram.data, out.data());
         return array_of(out.data(), {mario::kTilePlanes, mario::kTileRows, mario::kTileColumns});
       },
-      "console"_a, "The tile grid around Mario: planes, rows, columns.");
+      "ram"_a, "The tile grid around Mario: planes, rows, columns.");
   module.def(
       "features",
-      [](const Console& console, std::uint8_t buttons) {
+      [](RamView ram, std::uint8_t buttons) {
         std::array<std::uint8_t, mario::kFeatureCount> out{};
-        mario::write_features(console.ram(), buttons, out.data());
+        mario::write_features(ram.data, buttons, out.data());
         return array_of(out.data(), {mario::kFeatureCount});
       },
-      "console"_a, "buttons"_a, "What the tile grid is too coarse for.");
+      "ram"_a, "buttons"_a, "What the tile grid is too coarse for.");
   module.def("feature_name", &mario::feature_name, "index"_a);
 
   std::vector<std::string> terms(mario::kTermNames.begin(), mario::kTermNames.end());
@@ -154,33 +167,31 @@ void bind_game(nb::module_& module) {
   nb::class_<mario::Tracker>(module, "Tracker", "Follows one game: progress, events, reward terms.")
       .def(nb::init<>())
       .def(
-          "reset",
-          [](mario::Tracker& self, const Console& console) { self.reset(console.ram(), nullptr); },
-          "console"_a, "An episode begins here.")
+          "reset", [](mario::Tracker& self, RamView ram) { self.reset(ram.data, nullptr); },
+          "ram"_a, "An episode begins here.")
       .def(
-          "frame",
-          [](mario::Tracker& self, const Console& console) { self.frame(console.ram(), nullptr); },
-          "console"_a, "One emulated frame has passed.")
+          "frame", [](mario::Tracker& self, RamView ram) { self.frame(ram.data, nullptr); },
+          "ram"_a, "One emulated frame has passed.")
       .def(
           "finish_step",
-          [](mario::Tracker& self, const Console& console, const mario::RewardWeights& weights,
+          [](mario::Tracker& self, RamView ram, const mario::RewardWeights& weights,
              std::int64_t run_step) {
-            const mario::RewardTerms terms = self.finish_step(console.ram(), weights, run_step);
+            const mario::RewardTerms terms = self.finish_step(ram.data, weights, run_step);
             return std::vector<double>(terms.values.begin(), terms.values.end());
           },
-          "console"_a, "weights"_a, "run_step"_a, "Pays the terms of an agent step.")
+          "ram"_a, "weights"_a, "run_step"_a, "Pays the terms of an agent step.")
       .def("finish_classic_step", &mario::Tracker::finish_classic_step)
       .def(
           "info",
-          [](const mario::Tracker& self, const Console& console) {
-            return info_of([&](const InfoSlot& out) { write_info(console.ram(), self, out); });
+          [](const mario::Tracker& self, RamView ram) {
+            return info_of([&](const InfoSlot& out) { write_info(ram.data, self, out); });
           },
-          "console"_a, "Everything known about the moment.")
+          "ram"_a, "Everything known about the moment.")
       .def(
           "classic_info",
-          [](const mario::Tracker& self, const Ram& ram, bool flag_get) {
+          [](const mario::Tracker& self, RamView ram, bool flag_get) {
             return info_of(
-                [&](const InfoSlot& out) { write_classic_info(ram.data(), self, flag_get, out); });
+                [&](const InfoSlot& out) { write_classic_info(ram.data, self, flag_get, out); });
           },
           "ram"_a, "flag_get"_a, "The same as gym-super-mario-bros tells it, of a copy of the RAM.")
       .def_prop_ro("cleared_last_castle", [](const mario::Tracker& self) {

@@ -12,6 +12,7 @@ import tyro
 
 from warpzone import __version__
 from warpzone.commands.benches import Bench
+from warpzone.commands.doctor import Doctor
 from warpzone.commands.evaluate import Evaluate
 from warpzone.commands.play import Play
 from warpzone.commands.render import Render
@@ -34,6 +35,7 @@ Examples:
   warpzone runs               # what was trained so far
   warpzone runs show runs/mario-1-1   # what its latest checkpoint holds
   warpzone bench env          # how fast it runs here
+  warpzone doctor             # what is wrong on this machine
   warpzone COMMAND --help     # options and examples of a command
   warpzone --version
 """
@@ -61,6 +63,7 @@ COMMANDS: dict[str, Callable[..., Command]] = {
     "play": Play,
     "bench": Bench,
     "tools": Tools,
+    "doctor": Doctor,
 }
 
 _PARSING = (

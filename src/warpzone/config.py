@@ -58,6 +58,30 @@ class EnvOptions:
     """Steps after which an episode is cut."""
     stagnation_limit: int = 100
     """Steps without progress after which an episode is cut."""
+    backend: Literal["native", "nes-py"] = "native"
+    """The machine that the games run on: our own, or nes-py, which needs --vector async or sync."""
+    vector: Literal["native", "sync", "async"] = "native"
+    """Games on threads of our pool, one after the other, or in processes."""
+    strict_stage: bool = False
+    """Fail when a machine begins another level than the one asked for; it says so in any case."""
+
+
+@dataclass(frozen=True)
+class WorkerOptions:
+    """The processes of --vector async."""
+
+    start_method: Literal["spawn", "forkserver"] = "spawn"
+    """How they are started."""
+    prewarm: int = 0
+    """Games that are built and closed in the parent first."""
+    start_delay: float = 0.0
+    """Seconds between the starts of two processes."""
+    stage_seconds: float = 0.0
+    """Limit of the start, of a reset and of a step; 0 means the larger of 180 and 60 a game."""
+    replacements: int = 3
+    """Processes that may die and be replaced before the run stops."""
+    fallback_sync: bool = False
+    """Play all games in this process when the others cannot be started."""
 
 
 @dataclass(frozen=True)
@@ -199,6 +223,7 @@ class TrainConfig:
     """Everything about a run."""
 
     env: EnvOptions = field(default_factory=EnvOptions)
+    workers: WorkerOptions = field(default_factory=WorkerOptions)
     starts: StartOptions = field(default_factory=StartOptions)
     reward: RewardOptions = field(default_factory=RewardOptions)
     model: ModelOptions = field(default_factory=ModelOptions)
@@ -253,6 +278,10 @@ class TrainConfig:
         not_negative = {
             "learn.skips_allowed": self.learn.skips_allowed,
             "run.video_minutes": self.run.video_minutes,
+            "workers.prewarm": self.workers.prewarm,
+            "workers.start_delay": self.workers.start_delay,
+            "workers.stage_seconds": self.workers.stage_seconds,
+            "workers.replacements": self.workers.replacements,
         }
         for name, value in not_negative.items():
             if not value >= 0:
@@ -265,6 +294,16 @@ class TrainConfig:
             )
         verify_replay(self.replay, self.model.memory, batch)
         verify_aids(self.script, self.rescue, self.adaptive, self.watch)
+        if self.env.vector == "native" and self.env.backend != "native":
+            raise ConfigError(
+                f"env.vector 'native' is the pool of our own core and runs no {self.env.backend}; "
+                "give --vector async, or --vector sync"
+            )
+        if self.env.vector != "native" and self.starts.share > 0:
+            raise ConfigError(
+                f"starts.share is {self.starts.share:g}, which needs save states and so --vector "
+                "native; give --start-share 0"
+            )
         if self.model.encoder == "tiles" and self.env.obs != "tiles":
             raise ConfigError("model.encoder is 'tiles', which needs env.obs 'tiles'")
         if self.env.obs == "tiles" and self.model.encoder not in ("auto", "tiles"):

@@ -29,6 +29,18 @@ class ClosedError(WarpzoneError, RuntimeError):
     """A closed environment was used."""
 
 
+class BackendError(WarpzoneError, RuntimeError):
+    """Another emulator is missing, of an untested version, or does not do what it should."""
+
+
+class WorkerError(WarpzoneError, RuntimeError):
+    """A worker process failed; the text names it, what it was doing and the file with its log."""
+
+
+class LockError(WarpzoneError, RuntimeError):
+    """A file lock was not free in time."""
+
+
 class MetricError(WarpzoneError, ValueError):
     """A metric's name is not listed, or its value is no number."""
 
@@ -51,6 +63,10 @@ class VideoError(WarpzoneError, RuntimeError):
 
 class WindowError(WarpzoneError, RuntimeError):
     """No window can be opened here."""
+
+
+class LevelWarning(UserWarning):
+    """A machine began another level than the one that was asked for."""
 
 
 class UnknownRomWarning(UserWarning):

@@ -169,5 +169,14 @@ def real_package(folder: Path) -> Any:
     nes_py.NESEnv = NesOnWarpzone  # type: ignore[attr-defined]
     package = types.ModuleType("gym_super_mario_bros")
     package.__path__ = [str(folder / "gym_super_mario_bros")]
+    names = ("nes_py", "gym_super_mario_bros")
+    # Other tests import the real ones, which may be installed; they get them back.
+    real = {name: sys.modules.pop(name) for name in list(sys.modules) if name.startswith(names)}
     sys.modules.update({"nes_py": nes_py, "gym_super_mario_bros": package})
-    return importlib.import_module("gym_super_mario_bros.smb_env").SuperMarioBrosEnv
+    try:
+        return importlib.import_module("gym_super_mario_bros.smb_env").SuperMarioBrosEnv
+    finally:
+        for name in list(sys.modules):
+            if name.startswith(names):
+                del sys.modules[name]
+        sys.modules.update(real)

@@ -73,3 +73,26 @@ def test_wrong_options_are_named_before_anything_runs(arguments, message: str, c
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
+
+
+def test_backends_are_compared_in_one_table(tmp_path: Path, capsys) -> None:
+    data, table = tmp_path / "backends.json", tmp_path / "backends.csv"
+    arguments = ["--backends", "native,nes-py", "--num-envs", "1", "--seconds", "0.2"]
+    assert cli.main(["bench", "env", *arguments, "--json", str(data), "--csv", str(table)]) == 0
+    rows = json.loads(data.read_text())["backends"]
+    assert [(row["backend"], row["vector"]) for row in rows] == [
+        ("native", "native"),
+        ("nes-py", "async"),
+    ]
+    assert all(row["steps_per_second"] > 0 and row["megabytes"] > 10 for row in rows)
+    assert all(row["start_seconds"] > 0 for row in rows)
+    with table.open() as file:
+        assert [row["backend"] for row in csv.DictReader(file)] == ["native", "nes-py"]
+    output = capsys.readouterr().out
+    for heading in ("agent steps/s", "start", "memory"):
+        assert heading in output
+
+
+def test_unknown_backend_is_refused_before_anything_is_measured(capsys) -> None:
+    assert cli.main(["bench", "env", "--backends", "native,fceux"]) == 2
+    assert "backend is 'fceux'; it must be one of native, nes-py" in capsys.readouterr().err

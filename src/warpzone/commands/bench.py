@@ -12,6 +12,7 @@ import tyro
 
 if TYPE_CHECKING:
     from warpzone.tools.bench import RawRow, StepRow
+    from warpzone.tools.bench_backends import BackendRow
 
 T = TypeVar("T")
 
@@ -29,14 +30,17 @@ class BenchEnv:
       warpzone bench env
       warpzone bench env --num-envs 16,64 --num-threads 1,2,4
       warpzone bench env --seconds 5 --json speed.json
+      warpzone bench env --backends native,nes-py
     """
 
-    num_envs: Annotated[str, tyro.conf.arg(metavar="N,...")] = "1,16"
-    """Numbers of environments."""
+    num_envs: Annotated[str, tyro.conf.arg(metavar="N,...")] = ""
+    """Numbers of environments; 1,16 by default, and 1,8,16 to compare backends."""
     num_threads: Annotated[str, tyro.conf.arg(metavar="N,...")] = "1,2"
     """Numbers of threads; more than there are environments are left out."""
     obs: Annotated[str, tyro.conf.arg(metavar="KIND,...")] = "pixels,tiles"
     """Observations: pixels, rgb, tiles."""
+    backends: Annotated[str, tyro.conf.arg(metavar="NAME,...")] = ""
+    """Compare backends instead: native, nes-py. Speed, start and memory of each; pixels."""
     seconds: float = 2.0
     """How long each is measured."""
     level: str = "1-1"
@@ -57,8 +61,11 @@ class BenchEnv:
 
         check_folders(self.json, self.csv)
         plan = self._plan()
+        backends = self._backend_plan()
         here = machine()
         print(", ".join(f"{name} {value}" for name, value in here.items()))
+        if backends:
+            return self._compare(backends, here)
         raw, steps = self._measure(plan)
         bench_report.print_tables(steps, raw)
         if self.json is not None:
@@ -82,7 +89,7 @@ class BenchEnv:
         return [
             (kind, envs, threads)
             for kind in kinds
-            for envs in numbers("--num-envs", self.num_envs)
+            for envs in numbers("--num-envs", self.num_envs or "1,16")
             for threads in numbers("--num-threads", self.num_threads)
             if threads <= envs
         ]
@@ -101,6 +108,35 @@ class BenchEnv:
             for kind, envs, threads in tracked(plan, "environments")
         ]
         return raw, steps
+
+    def _backend_plan(self) -> list[tuple[str, int]]:
+        """Every (backend, environments) to compare; none unless backends are named."""
+        from warpzone.backends.machine import check_backend
+
+        if not self.backends:
+            return []
+        names = [name.strip() for name in self.backends.split(",")]
+        for name in names:
+            check_backend(name)
+        counts = numbers("--num-envs", self.num_envs or "1,8,16")
+        return [(name, count) for count in counts for name in names]
+
+    def _compare(self, plan: list[tuple[str, int]], here: dict[str, str]) -> int:
+        from warpzone.tools import bench_report
+        from warpzone.tools.bench_backends import measure_backend
+
+        rows: list[BackendRow] = [
+            measure_backend(backend, envs, self.seconds, self.level)
+            for backend, envs in tracked(plan, "backends")
+        ]
+        bench_report.print_backends(rows, self.level)
+        if self.json is not None:
+            bench_report.write_backends_json(self.json, here, rows)
+            print(f"wrote {self.json}")
+        if self.csv is not None:
+            bench_report.write_csv(self.csv, rows)
+            print(f"wrote {self.csv}")
+        return 0
 
 
 def numbers(option: str, text: str) -> list[int]:

@@ -114,6 +114,14 @@ def parameter_help() -> dict[str, str]:
     return dict(_native.EnvConfig.help())
 
 
+def spaces_of(setup: EnvSetup) -> tuple[Any, Any]:
+    """The spaces of one environment's observations and actions, without making one."""
+    picture = _native.PictureWriter(setup.config, setup.game)
+    stack = _native.stack_of(setup.config, setup.game)
+    space = observation_space(setup.config, picture.height, picture.width, stack)
+    return space, setup.action_space
+
+
 def observation_space(config: _native.EnvConfig, height: int, width: int, stack: int) -> Any:
     """The space of one environment's observations."""
     if config.obs == "tiles":

@@ -1,8 +1,8 @@
 """The single environment: short and readable, the reference for the vector environment.
 
-It is built from the bare console and from single pieces of game knowledge; frame skipping, sticky
-buttons, stacking, starts and ends are spelled out here. Tests compare the native vector environment
-with it, step by step and bit by bit.
+It is built from a machine and from single pieces of game knowledge; frame skipping, sticky buttons,
+stacking and ends are spelled out here. Tests compare the native vector environment with it, step by
+step and bit by bit. With `backend="nes-py"` the machine is another one, and nothing else.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpzone import _native
+from warpzone.backends.machine import Backend, Machine, make_machine
 from warpzone.console import Console
 from warpzone.envs.checks import check_render_mode, checked_option, checked_state
 from warpzone.envs.random_stream import RandomStream
-from warpzone.envs.setup import WHOLE_GAME, observation_space, prepare
+from warpzone.envs.setup import WHOLE_GAME, Weight, observation_space, prepare
 from warpzone.errors import ConfigError
 
 _FRAMES_PER_SECOND = 60
@@ -27,6 +28,7 @@ _STATUS_NAMES = ("small", "tall", "fireball")
 _PLAYER_TASK, _LIFE_LOST, _DYING = 0x0E, 6, 11
 _Y_PAGE, _LIVES, _NO_LIVES = 0xB5, 0x75A, 0xFF
 _BLOCKS_ACROSS = 21  # A shown button is this part of the picture's side.
+_RAM_SIZE = 2048
 
 Obs = Any  # A picture stack, or a dict of tiles and features.
 
@@ -40,32 +42,44 @@ class MarioEnv(gym.Env[Obs, np.int64]):
         "render_fps": _FRAMES_PER_SECOND,
     }
 
-    def __init__(self, level: Any = "1-1", *, render_mode: str | None = None, **options: Any):
+    def __init__(
+        self,
+        level: Any = "1-1",
+        *,
+        render_mode: str | None = None,
+        backend: Backend = "native",
+        strict_stage: bool = False,
+        **options: Any,
+    ):
         """Makes an environment.
 
         Args:
             level: A level, several, 'all', or 'game' for the whole game.
             render_mode: None or 'rgb_array'.
+            backend: The machine: our own console, or 'nes-py'.
+            strict_stage: Fail when the machine begins another level than the one asked for.
             options: As for `warpzone.make_vec`; `autoreset` has no meaning here.
         """
         check_render_mode(render_mode)
         self._setup = prepare(level, **options)
         self._config = config = self._setup.config
+        self._weights = self._setup.weights
         self.render_mode = render_mode
         self.metadata = {**self.metadata, "render_fps": _FRAMES_PER_SECOND // config.frame_skip}
-        self._console = Console(self._setup.image, exact=config.exact)
         self._picture = _native.PictureWriter(config, self._setup.game)
+        self._machine: Machine = make_machine(
+            backend, self._setup, self._picture, strict_stage=strict_stage
+        )
         stack = _native.stack_of(config, self._setup.game)
         self._planes: deque[NDArray[np.uint8]] = deque(maxlen=stack)
         self._tracker = _native.Tracker()
         self._random: RandomStream | None = None
-        self._level = config.levels[0]
-        self._starts: dict[str, bytes] = {}
+        self._level: str = config.levels[0]
         self._buttons = 0
         self._run_steps = 0
         self._ended = True
         self._classic_done = self._classic_flag = False
-        self._classic_ram = self.ram()
+        self._classic_ram = np.zeros(_RAM_SIZE, np.uint8)
         self.observation_space = observation_space(
             config, self._picture.height, self._picture.width, stack
         )
@@ -83,15 +97,15 @@ class MarioEnv(gym.Env[Obs, np.int64]):
         config = self._config
         if config.level_order == "random" and len(config.levels) > 1:
             self._level = config.levels[self._random.below(len(config.levels))]
-        self._console.load(_native.console_state(self._start_state(options)))
+        self._begin(options)
         if config.noop_max > 0:
             for _ in range(self._random.below(config.noop_max + 1)):
-                self._console.run_frame(0, render=False)
+                self._machine.run_frame(0, render=False)
         self._buttons = 0
         self._ended = self._classic_done = self._classic_flag = False
         self._classic_ram = self.ram()
-        self._tracker.reset(self._console)
-        self._draw_ahead()  # A restored machine has drawn nothing yet.
+        self._tracker.reset(self._machine.ram)
+        self._machine.draw_ahead()  # A restored machine has drawn nothing yet.
         self._planes.extend([self._plane()] * (self._planes.maxlen or 1))
         return self._observation(), self._info()
 
@@ -108,7 +122,7 @@ class MarioEnv(gym.Env[Obs, np.int64]):
         if self._config.reward == "classic":
             reward = self._tracker.finish_classic_step()
         else:
-            terms = self._tracker.finish_step(self._console, self._setup.weights, self._run_steps)
+            terms = self._tracker.finish_step(self._machine.ram, self._weights, self._run_steps)
             reward = 0.0
             for term in terms:  # Not `sum`, which from Python 3.12 on rounds otherwise.
                 reward += term
@@ -122,16 +136,36 @@ class MarioEnv(gym.Env[Obs, np.int64]):
 
     def render(self) -> NDArray[np.uint8] | None:
         """The screen as it is, 240 x 256 x 3."""
-        return self._console.screen if self.render_mode == "rgb_array" else None
+        return self._machine.screen if self.render_mode == "rgb_array" else None
+
+    def close(self) -> None:
+        """Frees the machine."""
+        self._machine.close()
+
+    @property
+    def machine(self) -> Machine:
+        """The machine the game runs on."""
+        return self._machine
 
     @property
     def console(self) -> Console:
-        """The machine the game runs on."""
-        return self._console
+        """The machine, where it is our own console."""
+        if not isinstance(self._machine, Console):
+            raise ConfigError("this game runs on another machine than our console; see `machine`")
+        return self._machine
+
+    @property
+    def level(self) -> str:
+        """The level of this episode, or of the last one."""
+        return self._level
+
+    def set_reward_weights(self, **weights: Weight) -> None:
+        """Changes some reward weights, from the next step on."""
+        self._weights = _native.RewardWeights(**{**self._weights.as_dict(), **weights})
 
     def ram(self) -> NDArray[np.uint8]:
-        """A copy of the console's RAM."""
-        return self._console.ram.copy()
+        """A copy of the machine's RAM."""
+        return self._machine.ram.copy()
 
     def _play(self, buttons: int) -> NDArray[np.uint8]:
         """Runs the frames of a step and returns the newest picture or grid."""
@@ -145,44 +179,44 @@ class MarioEnv(gym.Env[Obs, np.int64]):
             if not (config.sticky_prob > 0 and self._random.uniform() < config.sticky_prob):
                 self._buttons = buttons
             observed = frame == skip - 1 or (pools and frame == skip - 2)
-            self._console.run_frame(self._buttons, render=draws and observed)
+            self._machine.run_frame(self._buttons, render=draws and observed)
             if not self._classic_done:
-                self._tracker.frame(self._console)
+                self._tracker.frame(self._machine.ram)
                 if config.reward == "classic":
-                    now = self._console.frame_count
+                    now = self._machine.frame_count
                     self._end_classic_frame()
-                    if draws and frame == skip - 1 and self._console.frame_count != now:
-                        self._draw_ahead()
+                    if draws and frame == skip - 1 and self._machine.frame_count != now:
+                        self._machine.draw_ahead()
             if pools and frame == skip - 2:
-                before = self._picture.grey(self._console)
+                before = self._machine.grey()
         if before is not None:
-            grey = np.maximum(before, self._picture.grey(self._console))
+            grey = np.maximum(before, self._machine.grey())
             return self._with_buttons(self._picture.shrink(grey))
         return self._plane()
 
     def _end_classic_frame(self) -> None:
         """What gym-super-mario-bros does after every frame; it tells of the moment before."""
-        console = self._console
-        self._classic_ram = self.ram()
-        self._classic_flag |= _native.classic_flag_get(console)
+        machine = self._machine
+        ram = self._classic_ram = self.ram()
+        self._classic_flag |= _native.classic_flag_get(ram)
         if self._level != WHOLE_GAME:
-            self._classic_done = _native.classic_done(console)
+            self._classic_done = _native.classic_done(ram)
         else:
-            self._classic_done = console.peek(_LIVES) == _NO_LIVES
-            dying = console.peek(_PLAYER_TASK) == _DYING or console.peek(_Y_PAGE) > 1
+            self._classic_done = bool(ram[_LIVES] == _NO_LIVES)
+            dying = ram[_PLAYER_TASK] == _DYING or ram[_Y_PAGE] > 1
             if dying and not self._classic_done:  # The package cuts the dying scene short.
-                console.poke(_PLAYER_TASK, _LIFE_LOST)
-                console.run_frame(0, render=False)
+                machine.poke(_PLAYER_TASK, _LIFE_LOST)
+                machine.run_frame(0, render=False)
         if not self._classic_done:
-            _native.classic_skip_scripted(console)
+            machine.skip_scripted()
 
     def _plane(self) -> NDArray[np.uint8]:
         """What the agent sees of this moment."""
         if self._config.obs == "tiles":
-            return _native.tiles(self._console)
+            return _native.tiles(self._machine.ram)
         if self._config.obs == "rgb":
-            return self._picture.rgb(self._console)
-        return self._with_buttons(self._picture.shrink(self._picture.grey(self._console)))
+            return self._machine.rgb()
+        return self._with_buttons(self._picture.shrink(self._machine.grey()))
 
     def _with_buttons(self, picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """The picture, with the buttons of the last frame in its corner if asked for."""
@@ -193,28 +227,19 @@ class MarioEnv(gym.Env[Obs, np.int64]):
                 picture[:side, button * side : (button + 1) * side] = shown
         return picture
 
-    def _draw_ahead(self) -> None:
-        """Draws the next frame and takes it back: the screen is no part of the machine's state."""
-        here = self._console.save()
-        self._console.run_frame(0, render=True)
-        self._console.load(here)
-
-    def _start_state(self, options: dict[str, Any] | None) -> bytes:
-        config = self._config
+    def _begin(self, options: dict[str, Any] | None) -> None:
+        """Goes to a save state where there is one, and else to the start of the level."""
         state = checked_option(options, "state")
         if state is not None:
-            return checked_state(state)
-        if config.start_state:
-            return bytes(config.start_state)
-        if self._level not in self._starts:
-            scout = Console(self._setup.image, exact=config.exact)
-            _native.start(scout, self._setup.game, self._level, config.power, config.halfway)
-            self._starts[self._level] = scout.save()
-        return self._starts[self._level]
+            self._machine.resume(checked_state(state))
+        elif self._config.start_state:
+            self._machine.resume(bytes(self._config.start_state))
+        else:
+            self._machine.begin(self._level)
 
     def _observation(self) -> Obs:
         if self._config.obs == "tiles":
-            features = _native.features(self._console, self._buttons)
+            features = _native.features(self._machine.ram, self._buttons)
             return {"tiles": np.concatenate(self._planes), "features": features}
         if self._config.obs == "rgb":
             return np.concatenate(self._planes, axis=2)
@@ -222,7 +247,7 @@ class MarioEnv(gym.Env[Obs, np.int64]):
 
     def _info(self) -> dict[str, Any]:
         if self._config.reward != "classic":
-            return self._tracker.info(self._console)
+            return self._tracker.info(self._machine.ram)
         info = self._tracker.classic_info(self._classic_ram, self._classic_flag)
         info["status"] = _STATUS_NAMES[min(info["status"], 2)]
         return info

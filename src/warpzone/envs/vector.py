@@ -39,7 +39,8 @@ from warpzone.envs.setup import Weight, observation_space, prepare
 from warpzone.errors import ClosedError, ConfigError
 from warpzone.processors import processor_cores
 
-_AUTORESET_MODES = {
+#: Gymnasium's names for our `autoreset`.
+AUTORESET_MODES = {
     "next-step": AutoresetMode.NEXT_STEP,
     "same-step": AutoresetMode.SAME_STEP,
     "disabled": AutoresetMode.DISABLED,
@@ -52,6 +53,9 @@ class MarioVectorEnv(VectorEnv[Obs, Any, Any]):
     Observations that `step` returns belong to the caller: memory is used again only once nobody
     refers to it. `info` describes the step just taken: a dict of arrays with a value a lane.
     """
+
+    #: Whether a lane can be saved and gone on with exactly.
+    saves_states = True
 
     def __init__(
         self,
@@ -88,7 +92,7 @@ class MarioVectorEnv(VectorEnv[Obs, Any, Any]):
         self.metadata = {
             "render_modes": ["rgb_array"],
             "render_fps": 60 // self.config.frame_skip,
-            "autoreset_mode": _AUTORESET_MODES[self.config.autoreset],
+            "autoreset_mode": AUTORESET_MODES[self.config.autoreset],
         }
         self.single_observation_space = observation_space(
             self.config, pool.height, pool.width, pool.stack

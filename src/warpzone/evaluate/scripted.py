@@ -49,7 +49,7 @@ class ScriptedPolicy:
         """Returns the number of an action."""
         del obs  # The rule reads the grid itself, so that it plays with any observation.
         self._steps += 1
-        solid, hostile, platform, _, mario = np.asarray(_native.tiles(console)) > 0
+        solid, hostile, platform, _, mario = np.asarray(_native.tiles(console.ram)) > 0
         rows = np.flatnonzero(mario[:, _MARIO_COLUMN])
         feet = int(rows[-1]) if len(rows) else 0
         if info["swimming"]:

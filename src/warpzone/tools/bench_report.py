@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from warpzone.tools.bench import RawRow, StepRow
+from warpzone.tools.bench_backends import BackendRow
 
 _PIPE_WIDTH = 120
 
@@ -42,6 +44,32 @@ def print_tables(steps: list[StepRow], raw: list[RawRow]) -> None:
     screen.print(table)
 
 
+def print_backends(rows: Sequence[BackendRow], level: str) -> None:
+    """Prints backends side by side, each with how much slower it is than the fastest."""
+    screen = Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH)
+    table = Table(title=f"backends, {level}, pixels, frame skip 4", title_justify="left")
+    for heading in ("envs", "backend", "vector", "agent steps/s", "ratio", "start", "memory"):
+        table.add_column(heading, justify="left" if heading in ("backend", "vector") else "right")
+    for row in rows:
+        best = max(r.steps_per_second for r in rows if r.num_envs == row.num_envs)
+        table.add_row(
+            str(row.num_envs),
+            row.backend,
+            row.vector,
+            f"{row.steps_per_second:,.0f}",
+            f"1/{best / row.steps_per_second:,.0f}",
+            f"{row.start_seconds:.2f} s",
+            f"{row.megabytes:,.0f} MiB",
+        )
+    screen.print(table)
+
+
+def write_backends_json(path: Path, machine: dict[str, str], rows: Sequence[BackendRow]) -> None:
+    """Writes the figures with the machine they belong to."""
+    figures = {"machine": machine, "backends": [asdict(row) for row in rows]}
+    path.write_text(json.dumps(figures, indent=2) + "\n")
+
+
 def write_json(
     path: Path, machine: dict[str, str], steps: list[StepRow], raw: list[RawRow]
 ) -> None:
@@ -54,9 +82,9 @@ def write_json(
     path.write_text(json.dumps(figures, indent=2) + "\n")
 
 
-def write_csv(path: Path, steps: list[StepRow]) -> None:
-    """Writes the figures of the vector environment, a line each."""
+def write_csv(path: Path, rows: Sequence[StepRow] | Sequence[BackendRow]) -> None:
+    """Writes the figures, a line each."""
     with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, [field.name for field in fields(StepRow)])
+        writer = csv.DictWriter(file, [field.name for field in fields(rows[0])])
         writer.writeheader()
-        writer.writerows(asdict(row) for row in steps)
+        writer.writerows(asdict(row) for row in rows)

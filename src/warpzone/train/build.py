@@ -13,7 +13,6 @@ import torch
 from torch import nn
 
 from warpzone.config import ModelOptions, TrainConfig
-from warpzone.envs.vector import MarioVectorEnv
 from warpzone.errors import ConfigError
 from warpzone.learning.learner import LearnerSettings
 from warpzone.models import compiling
@@ -32,6 +31,8 @@ from warpzone.rollout.sources import OverlappedSource, SerialSource, Source
 from warpzone.rollout.storage import RolloutStorage
 from warpzone.train.checkpoint_tree import fit_compiled, keys_differ, strip_compiled
 from warpzone.train.levels import check_starts, level_order, trained_levels
+from warpzone.vectors.make import Games, make_games
+from warpzone.vectors.options import WorkerOptions
 
 _ALLOW_CPU = "WARPZONE_ALLOW_CPU_AUTO"
 Precision = Literal["float32", "bfloat16", "float16"]
@@ -42,14 +43,25 @@ _PRECISIONS: dict[Precision, torch.dtype] = {
 }
 
 
-def make_env(config: TrainConfig) -> MarioVectorEnv:
+def make_env(config: TrainConfig) -> Games:
     """The games of a run."""
-    env, reward = config.env, config.reward
+    env, reward, workers = config.env, config.reward, config.workers
     check_starts(env, config.starts.share)
-    return MarioVectorEnv(
+    return make_games(
         trained_levels(env),
         num_envs=env.num_envs,
         num_threads=env.num_threads or processor_cores(),
+        vector=env.vector,
+        backend=env.backend,
+        strict_stage=env.strict_stage,
+        fallback_sync=workers.fallback_sync,
+        workers=WorkerOptions(
+            method=workers.start_method,
+            prewarm=workers.prewarm,
+            delay=workers.start_delay,
+            seconds=workers.stage_seconds or None,
+            replacements=workers.replacements,
+        ),
         autoreset="same-step",
         max_steps=env.max_steps,
         stagnation_limit=env.stagnation_limit,

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpzone import _native
-from warpzone.envs.vector import MarioVectorEnv
 from warpzone.rollout.collector import Info
 from warpzone.telemetry.episodes import Episode, EpisodeStatistics
+from warpzone.vectors.make import Games
 
 # By number of info["death_cause"].
 _CAUSES = ("other", "enemy", "pit", "time")
@@ -25,7 +25,7 @@ class EpisodeLog:
     nothing else depends on when that was.
     """
 
-    def __init__(self, env: MarioVectorEnv, statistics: EpisodeStatistics):
+    def __init__(self, env: Games, statistics: EpisodeStatistics):
         """Reports to the statistics, and to `sink` once one is set."""
         self.env, self.statistics = env, statistics
         self.sink: Callable[[Episode], None] | None = None

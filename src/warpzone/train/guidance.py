@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from warpzone.config import TrainConfig
 from warpzone.envs.button_script import parse_script, script_steps, steps_of
 from warpzone.envs.probe import probe_forward
-from warpzone.envs.vector import MarioVectorEnv
 from warpzone.errors import ConfigError
 from warpzone.learning.adaptive import AdaptiveControl, AdaptiveSettings, Scales
 from warpzone.rollout.collector import Info
@@ -20,6 +19,7 @@ from warpzone.rollout.rescue import Rescue, RescueSettings
 from warpzone.telemetry.metrics import MetricRow
 from warpzone.train.levels import trained_levels
 from warpzone.train.progress_meter import ProgressMeter
+from warpzone.vectors.make import Games
 
 _log = logging.getLogger(__name__)
 
@@ -30,7 +30,7 @@ _STAGGER = 5  # Steps; lanes that are driven at once do not all jump at once.
 class Guidance:
     """Watches the lanes' progress and steps in between rollouts, while no game moves."""
 
-    def __init__(self, env: MarioVectorEnv, config: TrainConfig):
+    def __init__(self, env: Games, config: TrainConfig):
         """Makes the plans; probing plays some games of its own."""
         self._env, self._config = env, config
         plans = Plans(config, list(env.config.actions))

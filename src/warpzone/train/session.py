@@ -49,6 +49,7 @@ _FREE = (
     "run.auto_mem",
     "watch",
     "env.num_threads",
+    "workers",
 )
 
 

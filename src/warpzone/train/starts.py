@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpzone.config import StartOptions
-from warpzone.envs.vector import MarioVectorEnv
 from warpzone.rollout.collector import Info
+from warpzone.vectors.make import Games
 
 # Steps after which a place's snapshot gives way to a newer one: the agent arrives in other ways.
 _REFRESH = 512
@@ -38,7 +38,7 @@ class SnapshotStarts:
     A lane resets within a step, so the start after the present episode is chosen when that begins.
     """
 
-    def __init__(self, env: MarioVectorEnv, options: StartOptions, seed: int):
+    def __init__(self, env: Games, options: StartOptions, seed: int):
         """Begins with an empty archive: the first episodes start at the level's start."""
         self.env, self.options = env, options
         self._random = np.random.default_rng(seed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import random
 import time
+import warnings
 from functools import partial
 from typing import Any
 
@@ -31,6 +32,7 @@ from warpzone.train.replay_learning import ReplayLearning
 from warpzone.train.starts import SnapshotStarts
 
 _COLLECT_SEED, _LEARN_SEED, _START_SEED, _REPLAY_SEED = 1, 2, 3, 5
+_SEEDS_APART = 1_000_003
 
 
 class Trainer:
@@ -126,11 +128,14 @@ class Trainer:
     @property
     def place(self) -> str:
         """Where and how it is computed, for people."""
-        threads = self.config.env.num_threads or processor_cores()
+        env = self.config.env
+        games = f"on {_threads(env.num_threads or processor_cores())}"
+        if env.vector != "native":
+            games = f"in {'processes' if env.vector == 'async' else 'turn'} on {env.backend}"
         compiled = ", compiled" if self.config.run.compile else ""
         return (
             f"on {self.device}, {self.precision}{compiled}, arithmetic on "
-            f"{_threads(torch.get_num_threads())}, {self.env.num_envs} games on {_threads(threads)}"
+            f"{_threads(torch.get_num_threads())}, {self.env.num_envs} games {games}"
         )
 
     @property
@@ -231,7 +236,7 @@ class Trainer:
                 "collect": self._collect_random.get_state(),
                 "learn": self._learn_random.get_state(),
             },
-            "lanes": [self.env.save_state(lane) for lane in range(self.env.num_envs)],
+            "lanes": self._saved_lanes(),
             "source": self.source.state_dict(),
             "episodes": self.episodes.state_dict(),
             "guidance": self.guidance.state_dict(),
@@ -248,7 +253,7 @@ class Trainer:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Goes on exactly where `state_dict` was taken.
+        """Goes on exactly where `state_dict` was taken, or says that new episodes must begin.
 
         Raises:
             CheckpointError: When the network has other parts.
@@ -262,22 +267,49 @@ class Trainer:
         torch.set_rng_state(draws["torch"])
         self._collect_random.set_state(draws["collect"])
         self._learn_random.set_state(draws["learn"])
-        self.env.reset(seed=0)
-        for lane, blob in enumerate(state["lanes"]):
-            self.env.load_state(blob, [lane])
-        self.source.load_state_dict(state["source"])
-        self.episodes.load_state_dict(state["episodes"])
-        self.guidance.load_state_dict(state["guidance"])
-        if self.replay is not None:
-            self.replay.load_state_dict(state["replay"])
-        self.collector.state = to_device(state["memory"], self.device)
-        self.starts.load_state_dict(state["starts"])
         self.statistics.load_state_dict(state["statistics"])
         counters = state["counters"]
         self.steps, self.updates = counters["steps"], counters["updates"]
         self._played = self.steps
         self.sessions = counters["starts"] + 1
         self.elapsed = counters["elapsed"]
+        self.episodes.load_state_dict(state["episodes"])
+        if self.replay is not None:
+            self.replay.load_state_dict(state["replay"])
+        if self.env.saves_states:
+            self._load_games(state)
+        else:
+            self._begin_anew(state)
+
+    def _saved_lanes(self) -> list[bytes]:
+        """The state of every lane; none where a machine keeps its own to itself."""
+        if not self.env.saves_states:
+            return []
+        return [self.env.save_state(lane) for lane in range(self.env.num_envs)]
+
+    def _load_games(self, state: dict[str, Any]) -> None:
+        self.env.reset(seed=0)
+        for lane, blob in enumerate(state["lanes"]):
+            self.env.load_state(blob, [lane])
+        self.source.load_state_dict(state["source"])
+        self.guidance.load_state_dict(state["guidance"])
+        self.collector.state = to_device(state["memory"], self.device)
+        self.starts.load_state_dict(state["starts"])
+
+    def _begin_anew(self, state: dict[str, Any]) -> None:
+        env = self.config.env
+        warnings.warn(
+            f"games of --backend {env.backend} --vector {env.vector} cannot be saved: every one "
+            "begins a new episode, so this run will not equal one that was never interrupted",
+            stacklevel=2,
+        )
+        # Pilot and meter follow episodes, and those are gone; what was judged of the run is not.
+        self.guidance.load_state_dict(
+            self.guidance.state_dict()
+            | {part: state["guidance"][part] for part in ("rescue", "adaptive")}
+        )
+        # Other games than those that the run began with.
+        self.collector.begin(self.config.run.seed + self.sessions * _SEEDS_APART)
 
 
 def _speed(rollout: Rollout, learning: float, wall: float) -> MetricRow:

@@ -1,0 +1,1 @@
+"""Machines that the game can run on: our own console, and nes-py."""
