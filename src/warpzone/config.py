@@ -172,6 +172,9 @@ class LearnOptions:
     """Weight of the entropy when every episode clears."""
     entropy_fade: float = 1.0
     """Power of the clear rate by which that weight fades; below 1 it does so sooner."""
+    averaging: float = 0.95
+    """Share of the averaged weights that an update leaves; they are what is evaluated and filmed. 0
+    means the weights as they are."""
     gradient_norm: float = 0.5
     """Gradients are cut to this norm."""
     norm_limit: float = 1000.0
@@ -266,6 +269,7 @@ class TrainConfig:
         shares = {
             "learn.discount": self.learn.discount,
             "learn.trace": self.learn.trace,
+            "learn.averaging": self.learn.averaging,
             "learn.final_rate": self.learn.final_rate,
             "learn.success_rate_share": self.learn.success_rate_share,
             "starts.share": self.starts.share,

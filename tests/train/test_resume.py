@@ -77,6 +77,7 @@ def test_a_resumed_trainer_equals_an_unbroken_one(
         resumed.update()
 
     assert_same(parameters(unbroken), parameters(resumed))
+    assert_same(unbroken.average.model.state_dict(), resumed.average.model.state_dict())
     assert unbroken.steps == resumed.steps == 6 * LANES * STEPS
     assert (unbroken.env.ram() == resumed.env.ram()).all()
     unbroken.close()

@@ -7,17 +7,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warpzone.console import Console
+from warpzone import _native
+from warpzone.backends.native import NativeMachine
+from warpzone.envs.setup import EnvSetup
 from warpzone.envs.single import MarioEnv, Obs
 
 FRAMES_PER_SECOND = 60
 
 
-class _FilmedConsole(Console):
+class _FilmedConsole(NativeMachine):
     """Draws each frame and keeps it. What is drawn never changes what the machine does."""
 
-    def __init__(self, image: bytes, exact: bool) -> None:
-        super().__init__(image, exact)
+    def __init__(self, setup: EnvSetup, picture: _native.PictureWriter) -> None:
+        super().__init__(setup, picture)
         self.film: list[tuple[NDArray[np.uint8], int]] = []
 
     def run_frame(self, buttons: int = 0, render: bool = True, buttons2: int = 0) -> None:
@@ -37,8 +39,8 @@ class FilmedEnv(MarioEnv):
             options: As for `MarioEnv`.
         """
         super().__init__(level, render_mode="rgb_array", **options)
-        self._filmed = _FilmedConsole(self._setup.image, bool(self._config.exact))
-        self._console = self._filmed
+        self._filmed = _FilmedConsole(self._setup, self._picture)
+        self._machine = self._filmed
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None

@@ -73,7 +73,7 @@ def load_policy(target: Path) -> TrainedPolicy:
     actions = len(env.config.actions)
     model = build.make_model(config.model, env.single_observation_space, actions)
     env.close()
-    build.load_weights(model, checkpoint.load(path).state["model"])
+    build.load_weights(model, checkpoint.load(path).state["average"]["weights"])
     return TrainedPolicy(build.place_model(model, torch.device("cpu")).eval(), config, path)
 
 

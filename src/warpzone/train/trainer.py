@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from warpzone.config import TrainConfig
+from warpzone.learning.averaging import AveragedPolicy
 from warpzone.learning.learner import Learner
 from warpzone.learning.schedules import blended, scheduled
 from warpzone.models.actor_critic import ActorCritic, Decision, Obs
@@ -69,6 +70,7 @@ class Trainer:
             self.autocast,
             scaler=build.make_scaler(self.precision, self.device),
         )
+        self.average = AveragedPolicy(self.model, config.learn.averaging)
         self.statistics = EpisodeStatistics()
         self.episodes = EpisodeLog(self.env, self.statistics)
         self.starts = SnapshotStarts(self.env, config.starts, config.run.seed * 4 + _START_SEED)
@@ -102,6 +104,7 @@ class Trainer:
         if self.replay is not None:
             self.replay.push(self.storage)
             row |= self.replay.learn(self.updates, self.steps / self.config.run.steps)
+        self.average.update(self.model)
         learned = time.perf_counter()
         row["reward/sum"] = float(self.storage.rewards.sum())
         row["rollout/forced_share"] = float(self.storage.forced.float().mean())
@@ -227,6 +230,7 @@ class Trainer:
         self.source.settle()
         return {
             "model": strip_compiled(self.model.state_dict()),
+            "average": self.average.state_dict(),
             "optimizer": self.optimizer.state_dict(),
             "learner": self.learner.state_dict(),
             "random": {
@@ -261,6 +265,7 @@ class Trainer:
         build.load_weights(self.model, state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.learner.load_state_dict(state["learner"])
+        self.average.load_state_dict(state["average"])
         draws = state["random"]
         _set_python_random_state(draws["python"])
         _set_numpy_random_state(draws["numpy"])
