@@ -44,4 +44,5 @@ NB_MODULE(_native, module) {
   warpzone::bindings::bind_config(module);
   warpzone::bindings::bind_game(module);
   warpzone::bindings::bind_pool(module);
+  warpzone::bindings::bind_search(module);
 }

@@ -15,7 +15,7 @@
 #include "vector/config.hpp"
 #include "vector/info.hpp"
 #include "vector/picture.hpp"
-#include "vector/random.hpp"
+#include "common/random.hpp"
 #include "vector/starts.hpp"
 
 namespace warpzone {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "vector/lane.hpp"
-#include "vector/workers.hpp"
+#include "common/workers.hpp"
 
 namespace warpzone {
 
