@@ -34,6 +34,12 @@ struct ReplayResult {
   mario::Level end_level;          ///< Where the game is at the end.
   std::int32_t area_changes = 0;   ///< Pipes, vines and falls into another area on the way.
 
+  /// Whether it is the better way to have: through fewer areas, which is easier to follow, or else
+  /// shorter.
+  bool beats(const ReplayResult& other) const {
+    return area_changes != other.area_changes ? area_changes < other.area_changes
+                                              : frames < other.frames;
+  }
   bool clears() const { return ending == Ending::kNextLevel || ending == Ending::kPrincess; }
 };
 

@@ -150,7 +150,7 @@ void Search::judge(std::vector<std::uint8_t> inputs) {
     ++counts_.refuted;
     return;
   }
-  if (way_ && result.frames >= way_->result.frames) return;
+  if (way_ && !result.beats(way_->result)) return;
   line.finish(inputs);
   line_ = std::move(line);
   way_ = Way{std::move(inputs), result};
