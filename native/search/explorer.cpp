@@ -10,7 +10,7 @@ constexpr std::int32_t kNoveltyFrames = 60;
 // Pipes and other scripted moments cost nothing of the above; this ends what never ends.
 constexpr std::int64_t kMostFrames = 6000;
 constexpr double kAlternativeChance = 0.1;
-// A variation leaves out up to 2, 4, ... 64 steps, often without putting any in.
+// A variation leaves out up to 1, 2, 4, ... or 64 steps and may put in fewer.
 constexpr std::uint32_t kLeaveOutDoublings = 7;
 constexpr double kPutInChance = 0.6;
 
@@ -57,6 +57,11 @@ Explorer::Fate Explorer::step(std::uint8_t buttons) {
   return fate;
 }
 
+Explorer::Fate Explorer::step_at_random(Macros& macros) {
+  const std::uint8_t* ram = console_.ram();
+  return step(mario::in_control(ram) ? macros.next(ram[mario::ram::kSwimming] != 0) : 0);
+}
+
 bool Explorer::look(const Archive& archive, Random& random) {
   const std::optional<CellKey> key = cell_of(console_.ram());
   if (!key || *key == last_key_) return false;
@@ -82,10 +87,8 @@ void Explorer::explore(const Departure& from, const Archive& archive, std::uint6
   std::int32_t left = kLeastFrames + static_cast<std::int32_t>(
                                          random.below(static_cast<std::uint32_t>(kFramesSpan)));
   while (left > 0 && frames_ < most_frames && findings_.frames_played < kMostFrames) {
-    const std::uint8_t* ram = console_.ram();
-    const bool obeys = mario::in_control(ram);
-    if (step(obeys ? macros.next(ram[mario::ram::kSwimming] != 0) : 0) != Fate::kGoesOn) return;
-    if (obeys) left -= rules_.task.skip;
+    if (mario::in_control(console_.ram())) left -= rules_.task.skip;
+    if (step_at_random(macros) != Fate::kGoesOn) return;
     if (look(archive, random)) left = std::max(left, kNoveltyFrames);
   }
 }
@@ -103,17 +106,15 @@ void Explorer::vary(const Line& line, std::uint64_t seed, std::int32_t most_fram
   depart(stop.state, static_cast<std::int32_t>(stop.step) * rules_.task.skip);
   findings_.inputs.assign(way.begin(), way.begin() + static_cast<std::ptrdiff_t>(stop.step));
 
-  const std::uint8_t* ram = console_.ram();
   Macros macros(random, rules_.buttons, rules_.task.skip);
   for (std::size_t i = stop.step; i < at; ++i) {
     if (step(way[i]) != Fate::kGoesOn) return;
   }
   for (std::size_t i = 0; i < put_in; ++i) {
-    const bool obeys = mario::in_control(ram);
-    if (step(obeys ? macros.next(ram[mario::ram::kSwimming] != 0) : 0) != Fate::kGoesOn) return;
+    if (step_at_random(macros) != Fate::kGoesOn) return;
   }
   for (std::size_t i = at + left_out; i < way.size() && frames_ < most_frames; ++i) {
-    if (step(way[i]) != Fate::kGoesOn || !line.passes(ram, i + 1)) return;
+    if (step(way[i]) != Fate::kGoesOn || !line.passes(console_.ram(), i + 1)) return;
   }
 }
 

@@ -61,6 +61,8 @@ class Explorer {
   void depart(const PackedState& state, std::int32_t frames);
   /// One input, for as many frames as a step has.
   Fate step(std::uint8_t buttons);
+  /// One random input, or none in a scripted moment.
+  Fate step_at_random(Macros& macros);
   Fate frame_fate() const;
   /// Keeps the present cell if it is worth it. Returns true when it is new to all.
   bool look(const Archive& archive, Random& random);

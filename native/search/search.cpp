@@ -1,6 +1,7 @@
 #include "search/search.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -75,6 +76,21 @@ void Search::run_round() {
   ++counts_.rounds;
 }
 
+void Search::share_out(std::size_t count, const std::function<void(std::size_t)>& work) {
+  std::vector<std::exception_ptr> errors(count);
+  workers_.run(static_cast<int>(count), [&](int i) {
+    const auto at = static_cast<std::size_t>(i);
+    try {
+      work(at);
+    } catch (...) {
+      errors[at] = std::current_exception();
+    }
+  });
+  for (const std::exception_ptr& error : errors) {
+    if (error) std::rethrow_exception(error);
+  }
+}
+
 void Search::explore(int tasks) {
   std::vector<Departure> departures;
   std::vector<std::uint64_t> seeds;
@@ -86,9 +102,8 @@ void Search::explore(int tasks) {
     departures.push_back({cell->key, cell->frames, cell->knot, &cell->state});
     seeds.push_back(random_.next());
   }
-  workers_.run(static_cast<int>(departures.size()), [&](int i) {
-    const auto at = static_cast<std::size_t>(i);
-    explorers_[at]->explore(departures[at], archive_, seeds[at], most_frames());
+  share_out(departures.size(), [&](std::size_t i) {
+    explorers_[i]->explore(departures[i], archive_, seeds[i], most_frames());
   });
   for (std::size_t i = 0; i < departures.size(); ++i) {
     merge(departures[i], explorers_[i]->findings());
@@ -99,12 +114,10 @@ void Search::explore(int tasks) {
 void Search::vary(int tasks) {
   std::vector<std::uint64_t> seeds;
   for (int i = 0; i < tasks; ++i) seeds.push_back(random_.next());
-  workers_.run(tasks, [&](int i) {
-    const auto at = static_cast<std::size_t>(i);
-    explorers_[at]->vary(line_, seeds[at], most_frames());
-  });
-  for (int i = 0; i < tasks; ++i) {
-    Findings& findings = explorers_[static_cast<std::size_t>(i)]->findings();
+  share_out(seeds.size(),
+            [&](std::size_t i) { explorers_[i]->vary(line_, seeds[i], most_frames()); });
+  for (std::size_t i = 0; i < seeds.size(); ++i) {
+    Findings& findings = explorers_[i]->findings();
     counts_.frames += findings.frames_played;
     if (findings.end && *findings.end < most_frames()) judge(std::move(findings.inputs));
   }
@@ -142,10 +155,9 @@ void Search::judge(std::vector<std::uint8_t> inputs) {
   Line line;
   const int skip = options_.task.skip;
   const ReplayResult result =
-      replay(judge_, options_.task, inputs, [&](nes::Console& console, std::int32_t frame) {
-        line.record(console, frame, skip);
-        ++counts_.frames;
-      });
+      replay(judge_, options_.task, inputs,
+             [&](nes::Console& console, std::int32_t frame) { line.record(console, frame, skip); });
+  counts_.frames += result.ending_frames;
   if (!result.clears() && !(options_.warps && result.ending == Ending::kWarp)) {
     ++counts_.refuted;
     return;

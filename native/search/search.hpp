@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -55,6 +56,8 @@ class Search {
 
  private:
   void begin();
+  /// Calls `work` with every number below `count` over the threads; raises what one of them threw.
+  void share_out(std::size_t count, const std::function<void(std::size_t)>& work);
   void explore(int tasks);
   void vary(int tasks);
   void merge(const Departure& from, Findings& findings);

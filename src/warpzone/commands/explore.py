@@ -180,5 +180,6 @@ def _told(way: Way) -> str:
     from warpzone.search.way import PRINCESS
 
     end = "the princess" if way.ends == PRINCESS else way.ends
-    areas = "" if way.area_changes == 0 else f", {way.area_changes} area changes"
+    plural = "" if way.area_changes == 1 else "s"
+    areas = f", {way.area_changes} area change{plural}" if way.area_changes else ""
     return f"clears {way.level} in {way.frames:,} frames, on to {end}{areas}"

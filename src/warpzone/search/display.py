@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from types import TracebackType
 from typing import Self
@@ -36,6 +37,8 @@ class SearchDisplay:
                 console=self._console,
                 refresh_per_second=8,
                 transient=True,
+                # Lines that go to a file must not be drawn on the screen instead.
+                redirect_stdout=sys.stdout.isatty(),
             )
             self._live.start()
         return self

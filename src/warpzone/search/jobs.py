@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from warpzone.search.explore import SearchOptions, SearchProgress, SearchResult, explore
 from warpzone.search.replay import RomPath
 
+# On some systems an interrupt is heard only between waits.
+_WAIT_SECONDS = 0.5
+
 
 @dataclass(frozen=True)
 class Job:
@@ -18,6 +21,9 @@ class Job:
 
     level: str
     seed: int
+
+
+_Finished = queue.Queue[tuple[Job, Future[SearchResult]]]
 
 
 def explore_many(
@@ -43,7 +49,7 @@ def explore_many(
         on_progress: Called from the threads of the searches.
     """
     stop = threading.Event()
-    finished: queue.Queue[tuple[Job, Future[SearchResult]]] = queue.Queue()
+    finished: _Finished = queue.Queue()
 
     def tell(job: Job) -> Callable[[SearchProgress], None] | None:
         return None if on_progress is None else lambda progress: on_progress(job, progress)
@@ -66,8 +72,16 @@ def explore_many(
                 )
                 future.add_done_callback(hand_in(job))
             for _ in jobs:
-                job, future = finished.get()
+                job, future = _wait_for(finished)
                 yield job, future.result()
         finally:
             stop.set()
             pool.shutdown(cancel_futures=True)
+
+
+def _wait_for(finished: _Finished) -> tuple[Job, Future[SearchResult]]:
+    while True:
+        try:
+            return finished.get(timeout=_WAIT_SECONDS)
+        except queue.Empty:
+            continue
