@@ -41,7 +41,7 @@ def test_each_rom_command_has_help_with_an_example(name: str) -> None:
     assert f"  warpzone rom {name}" in result.stdout
 
 
-@pytest.mark.parametrize("name", ["render", "play", "bench env"])
+@pytest.mark.parametrize("name", ["render", "play", "bench env", "explore"])
 def test_each_command_has_help_with_an_example(name: str) -> None:
     result = run_program(*name.split(), "--help")
     assert result.returncode == 0

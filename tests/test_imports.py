@@ -56,6 +56,7 @@ def offences(folder: str, forbidden: tuple[str, ...]) -> list[str]:
             "telemetry",
             ("torch", "warpzone.train", "warpzone.rollout", "warpzone.learning", "warpzone.envs"),
         ),
+        ("search", ("torch", "warpzone.evaluate", "warpzone.tools", "warpzone.commands")),
         ("train", ("warpzone.evaluate", "warpzone.commands", "warpzone.tools")),
         ("evaluate", ("warpzone.commands", "warpzone.tools")),
         ("tools", ("warpzone.commands",)),

@@ -26,13 +26,15 @@ namespace nb = nanobind;
 using namespace nb::literals;
 using nes::Console;
 
-namespace {
-
 mario::Game game_named(const std::string& name) {
   if (name == "smb") return mario::Game::kSuperMarioBros;
   if (name == "lost-levels") return mario::Game::kLostLevels;
   throw std::invalid_argument("game is '" + name + "'; it must be 'smb' or 'lost-levels'");
 }
+
+namespace {
+
+using Ram = nb::ndarray<const std::uint8_t, nb::shape<2048>, nb::c_contig, nb::device::cpu>;
 
 void start(Console& console, const std::string& game_name, const std::string& level, int power,
            bool halfway) {

@@ -4,6 +4,9 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
+
+#include "mario/levels.hpp"
 
 namespace warpzone::bindings {
 
@@ -12,6 +15,10 @@ void bind_config(nanobind::module_& module);
 void bind_game(nanobind::module_& module);
 void bind_pool(nanobind::module_& module);
 void bind_replay(nanobind::module_& module);
+void bind_search(nanobind::module_& module);
+
+/// 'smb' or 'lost-levels'.
+mario::Game game_named(const std::string& name);
 
 inline std::span<const std::uint8_t> span_of(const nanobind::bytes& bytes) {
   return {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()};

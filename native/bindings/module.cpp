@@ -45,4 +45,5 @@ NB_MODULE(_native, module) {
   warpzone::bindings::bind_game(module);
   warpzone::bindings::bind_pool(module);
   warpzone::bindings::bind_replay(module);
+  warpzone::bindings::bind_search(module);
 }

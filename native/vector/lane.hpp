@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "common/random.hpp"
 #include "mario/progress.hpp"
 #include "mario/reward.hpp"
 #include "mario/tracker.hpp"
@@ -15,7 +16,6 @@
 #include "vector/config.hpp"
 #include "vector/info.hpp"
 #include "vector/picture.hpp"
-#include "vector/random.hpp"
 #include "vector/starts.hpp"
 
 namespace warpzone {

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "common/workers.hpp"
 #include "vector/lane.hpp"
-#include "vector/workers.hpp"
 
 namespace warpzone {
 

@@ -14,6 +14,7 @@ from warpzone import __version__
 from warpzone.commands.benches import Bench
 from warpzone.commands.doctor import Doctor
 from warpzone.commands.evaluate import Evaluate
+from warpzone.commands.explore import Explore
 from warpzone.commands.play import Play
 from warpzone.commands.render import Render
 from warpzone.commands.rom import Rom
@@ -34,6 +35,7 @@ Examples:
   warpzone video runs/mario-1-1  # film it
   warpzone runs               # what was trained so far
   warpzone runs show runs/mario-1-1   # what its latest checkpoint holds
+  warpzone explore --level 8-4   # find a way through a level by search
   warpzone bench env          # how fast it runs here
   warpzone doctor             # what is wrong on this machine
   warpzone COMMAND --help     # options and examples of a command
@@ -59,6 +61,7 @@ COMMANDS: dict[str, Callable[..., Command]] = {
     "eval": Evaluate,
     "video": Video,
     "runs": Runs,
+    "explore": Explore,
     "render": Render,
     "play": Play,
     "bench": Bench,

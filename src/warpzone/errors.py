@@ -57,6 +57,10 @@ class ResumeError(RunError):
     """A run cannot be resumed as asked; the text says what does not match."""
 
 
+class WayError(WarpzoneError, ValueError):
+    """A way through a level is damaged, for another game, or does not lead through."""
+
+
 class VideoError(WarpzoneError, RuntimeError):
     """A video or picture cannot be written."""
 

@@ -91,9 +91,11 @@ def test_only_episodes_from_the_level_start_count_for_the_clear_rate(env: MarioV
     _, _, _, _, info = env.step(np.full(LANES, STAND))
     info["flag_get"] = np.ones(LANES, np.bool_)
     log.observe(info, ended, 0, lambda lane: True)
+    log.flush()
     assert statistics.clear_rate is None
     assert statistics.total == LANES
     log.observe(info, ended, 0, lambda lane: lane > 0)
+    log.flush()
     assert statistics.clear_rate == 1.0
 
 

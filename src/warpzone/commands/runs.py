@@ -113,17 +113,18 @@ def _size(count: float) -> str:
 
 @dataclass(frozen=True)
 class Video:
-    """Film an episode of a trained policy.
+    """Film an episode of a trained policy, or a way that `warpzone explore` found.
 
     For example:
       warpzone video runs/mario-1-1 -o run.mp4
       warpzone video runs/mario-1-1 --level 1-2 --seed 3 -o run.gif
       warpzone video runs/mario-1-1 --contact-sheet -o lanes.mp4
       warpzone video runs/mario-1-1 --contact-sheet --lanes 36 -o ends.png
+      warpzone video ways/8-4.way -o 8-4.mp4
     """
 
     run_path: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
-    """A run's folder, or one of its checkpoints."""
+    """A run's folder, one of its checkpoints, or a .way file, which fixes level and inputs."""
     output: Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="FILE")] = Path("run.mp4")
     """The file to write: .mp4 or .gif; a contact sheet can also be a .png."""
     level: str | None = None
@@ -139,6 +140,8 @@ class Video:
 
     def run(self) -> int:
         """Films."""
+        if self.run_path.suffix == ".way":
+            return self._film_way()
         if self.contact_sheet:
             from warpzone.evaluate.lanes_film import film_lanes
 
@@ -158,4 +161,19 @@ class Video:
             self.run_path, self.output, level=self.level, seed=self.seed, greedy=self.greedy
         )
         print(f"wrote {path}")
+        return 0
+
+    def _film_way(self) -> int:
+        from warpzone.errors import ConfigError
+        from warpzone.evaluate.way_film import film_way
+        from warpzone.search.way import read_way
+
+        if self.level is not None or self.seed != 0 or self.greedy or self.contact_sheet:
+            raise ConfigError(
+                "a way is always the same; leave out --level, --seed, --greedy and --contact-sheet"
+            )
+        way = read_way(self.run_path)
+        outcome = film_way(way, self.output)
+        print(f"{way.level}: {outcome}")
+        print(f"wrote {self.output}")
         return 0

@@ -85,6 +85,7 @@ def film_episode(
     seed: int = 0,
     steps: int = 1500,
     look: Look | None = None,
+    after_clear: int = _FRAMES_AFTER_CLEAR,
     on_step: Callable[[int], None] | None = None,
     notes: Callable[[], dict[str, Any]] | None = None,
 ) -> Outcome:
@@ -97,6 +98,7 @@ def film_episode(
         seed: Of the environment.
         steps: Most steps.
         look: What the pictures show.
+        after_clear: Frames to film after a clear.
         on_step: Called with the number of steps done.
         notes: Gives more numbers to show below the screen, after each action.
     """
@@ -118,7 +120,7 @@ def film_episode(
         if on_step is not None:
             on_step(step)
     if info["flag_get"] or info["death"]:
-        env.run_on(_FRAMES_AFTER_CLEAR if info["flag_get"] else _FRAMES_AFTER_DEATH)
+        env.run_on(after_clear if info["flag_get"] else _FRAMES_AFTER_DEATH)
         camera.shoot(env, obs, text())
     return Outcome(info, total, ended)
 

@@ -1,5 +1,5 @@
-/// The random numbers of a lane: SplitMix64, small enough to save with the lane and to write down
-/// in three lines of any language (the Python reference env does).
+/// Random numbers: SplitMix64, small enough to save with a lane and to write down in three lines of
+/// any language (the Python reference env does).
 #pragma once
 
 #include <cstdint>

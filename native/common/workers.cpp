@@ -1,4 +1,4 @@
-#include "vector/workers.hpp"
+#include "common/workers.hpp"
 
 #include <atomic>
 #include <condition_variable>

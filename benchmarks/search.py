@@ -1,0 +1,133 @@
+"""How long the search takes for all 32 levels, on one core.
+
+    python benchmarks/search.py --seeds 3
+    python benchmarks/search.py --seeds 8 --frame-skip 1 --actions any --json search.json
+
+Processor seconds are what counts: they hardly depend on what else the machine does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from warpzone.envs.setup import expand_levels
+from warpzone.search.explore import SearchOptions, explore
+from warpzone.tools.machine import machine
+
+BAR_SECONDS = 120
+
+
+@dataclass(frozen=True)
+class Row:
+    """One search."""
+
+    level: str
+    seed: int
+    cleared: bool
+    processor_seconds: float
+    wall_seconds: float
+    frames: int
+    cells: int
+    memory: int
+    way_frames: int | None
+
+
+def search_once(level: str, seed: int, options: SearchOptions) -> Row:
+    wall, processor = time.perf_counter(), time.process_time()
+    result = explore(level, seed, options)
+    return Row(
+        level,
+        seed,
+        result.way is not None,
+        time.process_time() - processor,
+        time.perf_counter() - wall,
+        result.progress.frames,
+        result.progress.cells,
+        result.progress.memory,
+        result.progress.way_frames,
+    )
+
+
+def level_table(rows: list[Row]) -> str:
+    """A line for each level, over its seeds."""
+    lines = [
+        "| level | cleared | median s | worst s | median frames | median way | most memory |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for level in dict.fromkeys(row.level for row in rows):
+        mine = [row for row in rows if row.level == level]
+        ways = [row.way_frames for row in mine if row.way_frames is not None]
+        lines.append(
+            f"| {level} | {len(ways)} of {len(mine)} "
+            f"| {statistics.median(row.processor_seconds for row in mine):.1f} "
+            f"| {max(row.processor_seconds for row in mine):.1f} "
+            f"| {statistics.median(row.frames for row in mine):,.0f} "
+            f"| {f'{statistics.median(ways):,.0f}' if ways else '-'} "
+            f"| {max(row.memory for row in mine) / 2**20:.0f} MB |"
+        )
+    return "\n".join(lines)
+
+
+def seed_table(rows: list[Row]) -> str:
+    """A line for each seed, over all levels, and whether the bar is met."""
+    lines = ["| seed | cleared | processor s | wall s | frames |", "|---|---|---|---|---|"]
+    totals = []
+    for seed in dict.fromkeys(row.seed for row in rows):
+        mine = [row for row in rows if row.seed == seed]
+        totals.append(sum(row.processor_seconds for row in mine))
+        lines.append(
+            f"| {seed} | {sum(row.cleared for row in mine)} of {len(mine)} | {totals[-1]:.1f} "
+            f"| {sum(row.wall_seconds for row in mine):.1f} "
+            f"| {sum(row.frames for row in mine):,} |"
+        )
+    everything = all(row.cleared for row in rows)
+    met = everything and statistics.median(totals) <= BAR_SECONDS
+    lines += [
+        "",
+        f"median {statistics.median(totals):.1f} processor seconds (bar: all cleared, at most "
+        f"{BAR_SECONDS}): {'met' if met else 'NOT met'}",
+    ]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Runs the benchmark."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--levels", default="all")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--first-seed", type=int, default=0)
+    parser.add_argument("--frame-skip", type=int, default=4)
+    parser.add_argument("--actions", default="complex", help="an action set, or 'any'")
+    parser.add_argument("--json", type=Path)
+    arguments = parser.parse_args()
+    options = SearchOptions(
+        frame_skip=arguments.frame_skip,
+        actions=None if arguments.actions == "any" else arguments.actions,
+    )
+    rows: list[Row] = []
+    for seed in range(arguments.first_seed, arguments.first_seed + arguments.seeds):
+        for level in expand_levels(arguments.levels):
+            rows.append(search_once(level, seed, options))
+            done = rows[-1]
+            print(
+                f"seed {seed} {level}: {done.way_frames or 'no way'} in "
+                f"{done.processor_seconds:.1f} s",
+                flush=True,
+            )
+    here = machine()
+    print(f"\n{here['cores']} cores of {here['cpu']}, one used\n")
+    print(level_table(rows))
+    print()
+    print(seed_table(rows))
+    if arguments.json is not None:
+        data = {"machine": here, "rows": [asdict(row) for row in rows]}
+        arguments.json.write_text(json.dumps(data, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Search with save states: finding, keeping and proving ways through levels."""

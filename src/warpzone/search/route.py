@@ -1,0 +1,98 @@
+"""From a way to what training along it needs: way points and save states to start from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpzone.search.replay import RomPath, replay
+from warpzone.search.way import Way
+
+# Columns of a trace.
+_AREA, _X, _Y, _COUNTS, _OBEYS = range(5)
+_SQUARE = 16
+
+#: Area, x and y, as `MarioVectorEnv.set_route` takes them.
+Point = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class StartState:
+    """A moment of a way to start an episode from.
+
+    Attributes:
+        frame: From the start of the level.
+        point: Where Mario is.
+        blob: For `MarioVectorEnv.set_start_state`.
+    """
+
+    frame: int
+    point: Point
+    blob: bytes
+
+
+def route_of(way: Way, rom: RomPath = None) -> list[Point]:
+    """Where the way leads: (area, x, y) for every frame that is not part of a loop.
+
+    Whenever Mario comes back to a place where he has been (turning round, or sent back by a maze),
+    what he did in between is left out.
+    """
+    trace = replay(way, rom, trace=True).trace
+    return [_point(trace[frame]) for frame in loop_erased(trace)]
+
+
+def start_states(way: Way, spacing: int = 64, rom: RomPath = None) -> list[StartState]:
+    """Save states along the route, each at least `spacing` pixels from the one before.
+
+    Mario obeys and stands, climbs or swims there, and a step of the way begins: playing
+    `way.inputs[frame // way.frame_skip:]` from it is the rest of the way. The first is the start.
+    """
+    trace = replay(way, rom, trace=True).trace
+    frames: list[int] = []
+    for frame in loop_erased(trace):
+        row = trace[frame]
+        calm = row[_COUNTS] and row[_OBEYS] and frame % way.frame_skip == 0
+        if calm and (not frames or _gap(trace[frames[-1]], row) >= spacing):
+            frames.append(frame)
+    states = replay(way, rom, states_at=frames).states
+    return [
+        StartState(frame, _point(trace[frame]), blob)
+        for frame, blob in zip(frames, states, strict=True)
+    ]
+
+
+def loop_erased(trace: NDArray[np.int32]) -> list[int]:
+    """Frames of a trace on the way without its loops."""
+    kept: list[int] = []
+    squares: list[Point] = []
+    first: dict[Point, int] = {}  # of each square on the way: where in `kept` it begins
+    for frame, row in enumerate(trace):
+        if not (row[_COUNTS] or row[_OBEYS]):
+            continue
+        area, x, y = _point(row)
+        square = (area, x // _SQUARE, y // _SQUARE)
+        if square in first and square != squares[-1]:
+            # Back where he was: forget what came after the first frame there.
+            cut = first[square] + 1
+            for later in squares[cut:]:
+                first.pop(later, None)
+            first[square] = cut - 1
+            del kept[cut:], squares[cut:]
+        first.setdefault(square, len(kept))
+        kept.append(frame)
+        squares.append(square)
+    return kept
+
+
+def _point(row: Sequence[int] | NDArray[np.int32]) -> Point:
+    return int(row[_AREA]), int(row[_X]), int(row[_Y])
+
+
+def _gap(a: NDArray[np.int32], b: NDArray[np.int32]) -> int:
+    """Pixels between two places; far apart when they are in different areas."""
+    if a[_AREA] != b[_AREA]:
+        return 1 << 20
+    return int(abs(a[_X] - b[_X]) + abs(a[_Y] - b[_Y]))

@@ -1,0 +1,112 @@
+import itertools
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from warpzone import MarioVectorEnv
+from warpzone.errors import WayError
+from warpzone.search.replay import replay
+from warpzone.search.route import loop_erased, route_of, start_states
+from warpzone.search.way import Way, read_way
+
+WAYS = Path(__file__).parent.parent.parent / "ways"
+
+
+def way_of(level: str) -> Way:
+    return read_way(WAYS / f"{level}.way")
+
+
+def trace(*places: tuple[int, int], area: int = 7) -> np.ndarray:
+    """Places in which Mario obeys."""
+    return np.array([(area, x, y, 1, 1) for x, y in places], np.int32)
+
+
+def test_a_straight_way_is_kept_whole() -> None:
+    assert loop_erased(trace((0, 0), (4, 0), (20, 0), (40, 0))) == [0, 1, 2, 3]
+
+
+def test_going_back_and_forth_is_left_out() -> None:
+    assert loop_erased(trace((0, 0), (20, 0), (40, 0), (20, 0), (24, 0), (60, 0))) == [
+        0,
+        1,
+        3,
+        4,
+        5,
+    ]
+
+
+def test_the_same_place_can_be_left_twice() -> None:
+    frames = loop_erased(trace((0, 0), (20, 0), (40, 0), (20, 0), (40, 0), (21, 0), (60, 0)))
+    assert frames == [0, 1, 5, 6]
+
+
+def test_a_maze_that_sends_back_is_left_out() -> None:
+    first = [(x, 0) for x in range(0, 2000, 10)]
+    second = [(x, 64) for x in range(1000, 1500, 10)]
+    frames = loop_erased(trace(*first, *[(x, 0) for x in range(976, 990, 3)], *second))
+    xs = [(*first, *[(x, 0) for x in range(976, 990, 3)], *second)[frame][0] for frame in frames]
+    assert max(np.abs(np.diff(xs))) <= 32
+
+
+def test_the_same_coordinates_in_another_area_are_another_place() -> None:
+    both = np.concatenate([trace((0, 0), (20, 0)), trace((0, 0), (20, 0), area=8)])
+    assert loop_erased(both) == [0, 1, 2, 3]
+
+
+def test_moments_without_control_are_left_out() -> None:
+    rows = trace((0, 0), (20, 0), (40, 0))
+    rows[1, 3:] = 0
+    assert loop_erased(rows) == [0, 2]
+
+
+@pytest.mark.parametrize("level", ["1-1", "4-4", "7-4", "8-4"])
+def test_the_way_earns_the_whole_route(level: str, rom_path: Path) -> None:
+    way = way_of(level)
+    route = route_of(way, rom_path)
+    buttons = sorted(set(way.inputs))
+    env = MarioVectorEnv(
+        level, num_envs=1, rom=rom_path, obs="tiles", actions=buttons, autoreset="disabled"
+    )
+    env.set_route(route)
+    env.reset(seed=0)
+    for pressed in way.inputs:
+        *_, info = env.step([buttons.index(pressed)])
+    length = sum(
+        abs(b[1] - a[1])
+        for a, b in itertools.pairwise(route)
+        if a[0] == b[0] and abs(b[1] - a[1]) <= 64
+    )
+    assert info["progress"][0] > 0.97 * length
+    env.close()
+
+
+def test_the_rest_of_the_way_clears_from_every_start_state(rom_path: Path) -> None:
+    way = way_of("1-2")
+    starts = start_states(way, 400, rom_path)
+    assert starts[0].frame == 0
+    assert len(starts) >= 6
+    buttons = sorted(set(way.inputs))
+    env = MarioVectorEnv(
+        "1-2", num_envs=1, rom=rom_path, obs="tiles", actions=buttons, autoreset="disabled"
+    )
+    for start in starts:
+        env.set_start_state(start.blob)
+        _, info = env.reset(seed=0)
+        assert (info["area"][0], info["x_pos"][0]) == start.point[:2]
+        for pressed in way.inputs[start.frame // way.frame_skip :]:
+            *_, info = env.step([buttons.index(pressed)])
+        assert info["flag_get"][0]
+    env.close()
+
+
+def test_start_states_keep_their_distance(rom_path: Path) -> None:
+    points = [start.point for start in start_states(way_of("1-1"), 200, rom_path)]
+    gaps = [abs(a[1] - b[1]) + abs(a[2] - b[2]) for a, b in itertools.pairwise(points)]
+    assert min(gaps) >= 200
+
+
+def test_a_way_of_another_image_is_refused(rom_path: Path) -> None:
+    with pytest.raises(WayError, match="another image"):
+        replay(replace(way_of("1-1"), rom="0" * 40), rom_path)
