@@ -84,10 +84,11 @@ def test_a_resumed_trainer_equals_an_unbroken_one(
     resumed.close()
 
 
-def test_overlapped_training_does_not_depend_on_timing(rom_path: Path) -> None:
+@pytest.mark.parametrize("name", ["overlap", "overlap-lstm-vtrace-noisy"])
+def test_overlapped_training_does_not_depend_on_timing(rom_path: Path, name: str) -> None:
     results = []
     for delay in (0.0, 0.004):
-        trainer = Trainer(CONFIGS["overlap"])
+        trainer = Trainer(CONFIGS[name])
         trainer.begin()
         trainer.collector.observers.append(lambda *_, delay=delay: time.sleep(delay))
         rows = [trainer.update() for _ in range(4)]

@@ -132,7 +132,12 @@ class OverlappedSource:
             spare: A second storage like the collector's.
         """
         self._collector, self._model, self._spare = collector, model, spare
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="collector")
+        # Torch keeps one cache of converted weights for all threads and empties it whenever one
+        # of them leaves its outermost autocast. Were this thread to do so in the middle of the
+        # learner's pass, gradients would be rounded otherwise; it never leaves.
+        self._thread = ThreadPoolExecutor(
+            1, thread_name_prefix="collector", initializer=torch.autocast_increment_nesting
+        )
         self._pending: Future[CollectTimes] | None = None
         self._finished = time.perf_counter()
         self._collector_idle = 0.0
