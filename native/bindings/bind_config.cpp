@@ -116,10 +116,13 @@ nb::object anneal_value(const mario::Anneal& anneal) {
 }
 
 #define WARPZONE_ANNEALED_WEIGHTS(X) X(scale) X(distance) X(death)
-#define WARPZONE_PLAIN_WEIGHTS(X)                                                         \
-  X(score, double)                                                                        \
-  X(coin, double) X(clear, double) X(milestone, double) X(milestone_pixels, std::int32_t) \
-      X(time, double) X(early_steps, std::int32_t) X(early_factor, double)
+#define WARPZONE_PLAIN_WEIGHTS(X)   \
+  X(score, double)                  \
+  X(coin, double)                   \
+  X(clear, double)                  \
+  X(milestone, double)              \
+  X(milestone_pixels, std::int32_t) \
+  X(time, double) X(early_steps, std::int32_t) X(early_factor, double)
 
 void check_weight(const char* name, double value) {
   if (!(value > -1e12 && value < 1e12)) {
@@ -153,7 +156,7 @@ void set_weight(mario::RewardWeights& weights, const std::string& name, nb::hand
   WARPZONE_ANNEALED_WEIGHTS(WARPZONE_LIST)
   WARPZONE_PLAIN_WEIGHTS(WARPZONE_LIST)
 #undef WARPZONE_LIST
-      throw std::invalid_argument("'" + name + "' is no reward weight; there are: " + known);
+  throw std::invalid_argument("'" + name + "' is no reward weight; there are: " + known);
 }
 
 nb::dict weights_dict(const mario::RewardWeights& weights) {

@@ -85,7 +85,7 @@ def main(folder: Path, trials: int, seed: int) -> dict[str, int]:
         safe = max(safe, kill_one(folder, rng.uniform(0.0, 0.06), settled=trial % 2 == 1))
         names = {entry.name for entry in folder.iterdir()}
         torn += any(".tmp" in name for name in names)
-        checkpoints = [folder / name for name in names if name.endswith(".pt")]
+        checkpoints = [folder / name for name in names if name.endswith(".pt") and name[0] != "."]
         lonely += any(path.with_suffix(".json").name not in names for path in checkpoints)
         for path in checkpoints:
             check(path)
