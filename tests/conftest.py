@@ -1,9 +1,14 @@
+import signal
 from pathlib import Path
 
 import pytest
 
 from warpzone import roms
 from warpzone.errors import RomError
+
+# A gate that runs in the background ignores Ctrl-C, and the programs that tests start would inherit
+# that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _installed(game: str) -> Path:

@@ -229,13 +229,11 @@ def test_default_limit_grows_with_the_number_of_workers() -> None:
 # What happens to the workers when their parent is interrupted or killed.
 
 SCRIPT = """
-import signal, sys, numpy as np
+import sys, numpy as np
 from gymnasium.spaces import Box, Discrete
 from fault_env import FaultMaker
 from warpzone.vectors.process_env import ProcessVectorEnv
 if __name__ == "__main__":
-    # A gate that runs in the background ignores Ctrl-C, and children inherit that.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     stage = sys.argv[1]
     makers = [FaultMaker(0), FaultMaker(1, stage, "sleep")]
     env = ProcessVectorEnv(makers, env_spaces=(Box(0, 255, (2,), np.uint8), Discrete(3)))
