@@ -47,8 +47,8 @@ def route_of(way: Way, rom: RomPath = None) -> list[Point]:
 def start_states(way: Way, spacing: int = 64, rom: RomPath = None) -> list[StartState]:
     """Save states along the route, each at least `spacing` pixels from the one before.
 
-    The first is the level's start. In the others Mario obeys and stands, climbs or swims, and a step
-    of the way begins: playing `way.inputs[frame // way.frame_skip:]` is the rest of the way.
+    The first is the level's start. In the others Mario obeys and stands, climbs or swims, and a
+    step of the way begins: playing `way.inputs[frame // way.frame_skip:]` is the rest of the way.
     """
     trace = replay(way, rom, trace=True).trace
     frames = [0]
