@@ -13,13 +13,10 @@ from warpzone.config import (
 )
 from warpzone.errors import ConfigError
 
+_TILES = TrainConfig(env=EnvOptions(obs="tiles"))
+
 # Advantages look about a dozen steps ahead (discount x trace = 0.92), so short rollouts lose
 # nothing, and many small updates learn from fewer steps than few large ones.
-_TILES = TrainConfig(
-    env=EnvOptions(obs="tiles"),
-    learn=LearnOptions(rollout_steps=32, minibatch=512, entropy=0.02),
-)
-
 # Pictures take longer to be understood, and the policy must not settle before.
 _PIXELS = TrainConfig(
     env=EnvOptions(obs="pixels", stack=2),
