@@ -41,6 +41,7 @@ void bind_replay(nb::module_& module) {
   nb::class_<SumTree>(module, "SumTree", "Draws leaves in proportion to their weights.")
       .def(nb::init<std::int64_t>(), "capacity"_a)
       .def_prop_ro("capacity", &SumTree::capacity)
+      .def_prop_ro("nbytes", &SumTree::bytes, "Memory that is allocated.")
       .def_prop_ro("total", &SumTree::total, "Sum of all weights.")
       .def(
           "set",

@@ -1,8 +1,6 @@
 #include "replay/sum_tree.hpp"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cmath>
 #include <stdexcept>
 #include <string>
@@ -11,8 +9,7 @@ namespace warpzone::replay {
 namespace {
 
 constexpr std::int64_t kMost = std::int64_t{1} << 40;
-/// Draws that go down the tree side by side: while one waits for memory, the others go on.
-constexpr std::size_t kTogether = 16;
+constexpr std::size_t kSiblings = 64;  ///< Three levels hold a quarter of a million leaves.
 
 std::int64_t checked(std::int64_t capacity) {
   if (capacity < 1 || capacity > kMost) {
@@ -22,15 +19,34 @@ std::int64_t checked(std::int64_t capacity) {
   return capacity;
 }
 
+std::size_t blocks_for(std::size_t nodes) { return (nodes + kSiblings - 1) / kSiblings; }
+
+/// Sorted blocks, each once.
+void tidy(std::vector<std::size_t>& blocks) {
+  std::sort(blocks.begin(), blocks.end());
+  blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
+}
+
 }  // namespace
 
-SumTree::SumTree(std::int64_t capacity)
-    : capacity_(checked(capacity)),
-      first_leaf_(static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(capacity)))),
-      nodes_(static_cast<std::size_t>(2 * first_leaf_), 0.0) {}
+SumTree::SumTree(std::int64_t capacity) : capacity_(checked(capacity)) {
+  auto nodes = static_cast<std::size_t>(capacity);
+  do {
+    const std::size_t blocks = blocks_for(nodes);
+    levels_.push_back({std::vector<double>(blocks * kSiblings, 0.0),
+                       std::vector<double>(blocks * kSiblings, 0.0)});
+    nodes = blocks;
+  } while (nodes > 1);
+}
 
 std::span<const double> SumTree::leaves() const {
-  return {nodes_.data() + first_leaf_, static_cast<std::size_t>(capacity_)};
+  return {levels_.front().weights.data(), static_cast<std::size_t>(capacity_)};
+}
+
+std::size_t SumTree::bytes() const {
+  std::size_t numbers = 0;
+  for (const Level& level : levels_) numbers += level.weights.size() + level.sums.size();
+  return numbers * sizeof(double);
 }
 
 void SumTree::set(std::span<const std::int64_t> indices, std::span<const double> weights) {
@@ -44,11 +60,30 @@ void SumTree::set(std::span<const std::int64_t> indices, std::span<const double>
                                   " is negative or no number");
     }
   }
+  std::vector<std::size_t> blocks;
   for (std::size_t i = 0; i < indices.size(); ++i) {
-    auto node = static_cast<std::size_t>(first_leaf_ + indices[i]);
-    nodes_[node] = weights[i];
-    for (node /= 2; node >= 1; node /= 2) nodes_[node] = nodes_[2 * node] + nodes_[2 * node + 1];
+    const auto leaf = static_cast<std::size_t>(indices[i]);
+    levels_.front().weights[leaf] = weights[i];
+    if (blocks.empty() || blocks.back() != leaf / kSiblings) blocks.push_back(leaf / kSiblings);
   }
+  for (std::size_t level = 0; level < levels_.size(); ++level) {
+    tidy(blocks);
+    for (std::size_t& block : blocks) {
+      add_up(level, block);
+      block /= kSiblings;
+    }
+  }
+}
+
+void SumTree::add_up(std::size_t level, std::size_t block) {
+  const double* weights = levels_[level].weights.data() + block * kSiblings;
+  double* sums = levels_[level].sums.data() + block * kSiblings;
+  double sum = 0.0;
+  for (std::size_t i = 0; i < kSiblings; ++i) {
+    sum += weights[i];
+    sums[i] = sum;
+  }
+  if (level + 1 < levels_.size()) levels_[level + 1].weights[block] = sum;
 }
 
 void SumTree::get(std::span<const std::int64_t> indices, std::span<double> out) const {
@@ -57,7 +92,7 @@ void SumTree::get(std::span<const std::int64_t> indices, std::span<double> out) 
   }
   for (std::size_t i = 0; i < indices.size(); ++i) {
     check_index(indices[i]);
-    out[i] = nodes_[static_cast<std::size_t>(first_leaf_ + indices[i])];
+    out[i] = levels_.front().weights[static_cast<std::size_t>(indices[i])];
   }
 }
 
@@ -75,33 +110,23 @@ void SumTree::find(std::span<const double> shares, std::span<std::int64_t> out) 
   if (!(total() > 0.0)) {
     throw std::invalid_argument("there is nothing to draw from: every weight is 0");
   }
-  for (std::size_t at = 0; at < shares.size(); at += kTogether) {
-    const std::size_t count = std::min(kTogether, shares.size() - at);
-    descend(shares.subspan(at, count), out.subspan(at, count));
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    out[i] = static_cast<std::int64_t>(leaf_at(shares[i] * total()));
   }
 }
 
-void SumTree::descend(std::span<const double> shares, std::span<std::int64_t> out) const {
-  std::array<double, kTogether> mass{};
-  std::array<std::size_t, kTogether> node{};
-  for (std::size_t i = 0; i < shares.size(); ++i) {
-    mass[i] = shares[i] * total();
-    node[i] = 1;
+std::size_t SumTree::leaf_at(double mass) const {
+  std::size_t node = 0;
+  for (std::size_t level = levels_.size(); level-- > 0;) {
+    const double* sums = levels_[level].sums.data() + node * kSiblings;
+    // Rounding may leave as much mass as there is, or more; behind the end there is no weight.
+    if (mass >= sums[kSiblings - 1]) mass = std::nextafter(sums[kSiblings - 1], 0.0);
+    std::size_t before = 0;
+    for (std::size_t i = 0; i < kSiblings; ++i) before += sums[i] <= mass ? 1 : 0;
+    mass -= before > 0 ? sums[before - 1] : 0.0;
+    node = node * kSiblings + before;
   }
-  const auto first_leaf = static_cast<std::size_t>(first_leaf_);
-  for (std::size_t width = 1; width < first_leaf; width *= 2) {
-    for (std::size_t i = 0; i < shares.size(); ++i) {
-      const double left = nodes_[2 * node[i]];
-      const double right = nodes_[2 * node[i] + 1];
-      // Rounding may leave as much mass as there is, or more; an empty side is never entered.
-      const bool go_right = (left == 0.0) | ((mass[i] >= left) & (right > 0.0));
-      mass[i] -= go_right ? left : 0.0;
-      node[i] = 2 * node[i] + static_cast<std::size_t>(go_right);
-    }
-  }
-  for (std::size_t i = 0; i < shares.size(); ++i) {
-    out[i] = static_cast<std::int64_t>(node[i] - first_leaf);
-  }
+  return node;
 }
 
 }  // namespace warpzone::replay

@@ -1,23 +1,28 @@
 /// Proportional sampling: draws a leaf with a probability that is its share of the total.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 namespace warpzone::replay {
 
-/// A binary tree whose inner nodes hold the sum of what is below them. Changing a leaf and drawing
-/// one each take a step a level. A parent is always the sum of its children as they are, so errors
-/// of rounding do not add up over the life of the tree.
+/// A tree whose inner nodes hold the sum of what is below them. A node has many children, which lie
+/// side by side with their running sums: the child that a share falls on is found by comparing it
+/// with all of them, without a branch, and only the few lowest levels are ever out of the cache.
+/// Running sums are always made anew from the weights as they are, so errors of rounding do not add
+/// up over the life of the tree.
 class SumTree {
  public:
   /// Throws std::invalid_argument for a capacity below 1.
   explicit SumTree(std::int64_t capacity);
 
   std::int64_t capacity() const { return capacity_; }
-  double total() const { return nodes_[1]; }
+  double total() const { return levels_.back().sums.back(); }
   std::span<const double> leaves() const;
+  /// Memory that is allocated.
+  std::size_t bytes() const;
 
   /// Gives leaves new weights; where an index comes twice, the later one counts. Throws
   /// std::invalid_argument, with nothing changed, for an index out of range or a weight that is
@@ -33,12 +38,18 @@ class SumTree {
   void find(std::span<const double> shares, std::span<std::int64_t> out) const;
 
  private:
+  /// Nodes by blocks of siblings; those that nobody needs have weight 0.
+  struct Level {
+    std::vector<double> weights;
+    std::vector<double> sums;  ///< Of the weights up to each node, from its block's first on.
+  };
+
   void check_index(std::int64_t index) const;
-  void descend(std::span<const double> shares, std::span<std::int64_t> out) const;
+  void add_up(std::size_t level, std::size_t block);
+  std::size_t leaf_at(double mass) const;
 
   std::int64_t capacity_;
-  std::int64_t first_leaf_;    ///< The leaves' number rounded up to a power of two.
-  std::vector<double> nodes_;  ///< The children of node i are 2i and 2i + 1; the root is 1.
+  std::vector<Level> levels_;  ///< From the leaves to the root's children, a single block.
 };
 
 }  // namespace warpzone::replay

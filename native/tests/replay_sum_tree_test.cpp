@@ -1,5 +1,8 @@
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -85,6 +88,27 @@ TEST(bad_arguments_change_nothing) {
   CHECK_THROWS(tree.set(Indices{0}, Numbers{}), std::invalid_argument);
   CHECK(tree.total() == 3.0);
   CHECK_THROWS(found(SumTree(4), {0.5}), std::invalid_argument);
+}
+
+TEST(every_size_finds_the_leaf_that_a_running_sum_finds) {
+  std::mt19937_64 random(3);
+  std::uniform_real_distribution<double> uniform(0.0, 1.0);
+  for (const std::size_t size : {1U, 2U, 63U, 64U, 65U, 4095U, 4096U, 4097U, 300000U}) {
+    Numbers weights(size);
+    // Whole numbers add up without rounding, so that both ways must agree.
+    for (double& weight : weights) weight = static_cast<double>(random() % 4);
+    weights[random() % size] = 7.0;
+    const SumTree tree = tree_of(weights);
+    Numbers sums(size), shares(200);
+    std::partial_sum(weights.begin(), weights.end(), sums.begin());
+    CHECK(tree.total() == sums.back());
+    for (double& share : shares) share = uniform(random);
+    const Indices leaves = found(tree, shares);
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      const auto at = std::upper_bound(sums.begin(), sums.end(), shares[i] * sums.back());
+      CHECK_EQ(leaves[i], at - sums.begin());
+    }
+  }
 }
 
 TEST(a_tree_of_one_leaf_draws_it) { CHECK(found(tree_of({0.3}), {0.0, 0.99}) == (Indices{0, 0})); }

@@ -16,11 +16,13 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from soak_checks import Check, check_run
+from soak_child import MARK
 
 CHILD = Path(__file__).with_name("soak_child.py")
 GAMES, STEPS = 16, 32
@@ -53,21 +55,35 @@ class Soak:
             arguments += ["--display", "plain", "--no-video"]
         command = [sys.executable, str(CHILD), faults, "train", *arguments]
         print(f"  trains for {seconds:.0f} s with {faults or 'no fault'}", flush=True)
+        self.sessions.append("")
         with subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         ) as child:
-            try:
-                said, _ = child.communicate(timeout=seconds)
-            except subprocess.TimeoutExpired:
-                child.send_signal(signal.SIGTERM)
+            started = threading.Event()
+            reader = threading.Thread(target=self._read, args=(child, started))
+            reader.start()
+            # The clock runs from the first update on, as that of the faults does.
+            while child.poll() is None and not started.wait(1.0):
+                pass
+            for number in (signal.SIGTERM, signal.SIGKILL):
                 try:
-                    said, _ = child.communicate(timeout=GRACE)
+                    child.wait(seconds)
+                    break
                 except subprocess.TimeoutExpired:
-                    child.kill()
-                    said, _ = child.communicate()
-        self.sessions.append(said)
+                    child.send_signal(number)
+                    seconds = GRACE
+            child.wait()
+            reader.join()
+        said = self.sessions[-1]
         if child.returncode not in expected:
             raise SystemExit(f"ended with {child.returncode}, not {expected}:\n{said[-3000:]}")
+
+    def _read(self, child: subprocess.Popen[str], started: threading.Event) -> None:
+        assert child.stdout is not None
+        for line in child.stdout:
+            self.sessions[-1] += line
+            if MARK in line:
+                started.set()
 
     def damage_latest(self) -> Path:
         """Flips a byte in the middle of the newest checkpoint."""

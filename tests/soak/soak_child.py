@@ -18,9 +18,28 @@ from typing import Any
 from warpzone import cli
 from warpzone.envs.vector import MarioVectorEnv
 from warpzone.errors import LaneError
+from warpzone.train.trainer import Trainer
 
-BEGAN = time.monotonic()
+MARK = "soak: trains"
 SLOW_STEPS, SLOW_SECONDS, DISK_SECONDS = 8, 0.6, 10.0
+
+
+_began = float("inf")
+_real_update = Trainer.update
+
+
+def _first_update(self: Trainer) -> Any:
+    """Starts the clock of the faults, since a busy machine takes its time to get here."""
+    global _began  # noqa: PLW0603 - the child is one run
+    _began = time.monotonic()
+    Trainer.update = _real_update  # type: ignore[method-assign]
+    print(MARK, file=sys.stderr, flush=True)
+    return _real_update(self)
+
+
+def passed() -> float:
+    """Seconds since the first update began; negative before."""
+    return time.monotonic() - _began
 
 
 def say(text: str) -> None:
@@ -34,7 +53,7 @@ def slow(at: float) -> None:
 
     def step_into(self: MarioVectorEnv, *arguments: Any) -> Any:
         nonlocal left
-        if left and time.monotonic() - BEGAN > at:
+        if left and passed() > at:
             if left == SLOW_STEPS:
                 say("slow steps")
             left -= 1
@@ -49,7 +68,7 @@ def lane(at: float) -> None:
     real = MarioVectorEnv.step_into
 
     def step_into(self: MarioVectorEnv, *arguments: Any) -> Any:
-        if time.monotonic() - BEGAN > at:
+        if passed() > at:
             say("a lane that raises")
             MarioVectorEnv.step_into = real  # type: ignore[method-assign]
             raise LaneError("lane 3: injected by the soak test")
@@ -65,7 +84,7 @@ def disk(at: float) -> None:
 
     def write(descriptor: int, data: Any) -> int:
         nonlocal said
-        if at < time.monotonic() - BEGAN < at + DISK_SECONDS:
+        if at < passed() < at + DISK_SECONDS:
             if not said:
                 said = True
                 say("a full disk")
@@ -78,6 +97,7 @@ def disk(at: float) -> None:
 FAULTS = {"slow": slow, "lane": lane, "disk": disk}
 
 if __name__ == "__main__":
+    Trainer.update = _first_update  # type: ignore[method-assign]
     for entry in filter(None, sys.argv[1].split(",")):
         name, _, seconds = entry.partition("@")
         FAULTS[name](float(seconds))

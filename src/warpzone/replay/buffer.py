@@ -134,8 +134,8 @@ class PrioritizedReplay:
     def nbytes(self) -> int:
         """Memory that is allocated, the tree included."""
         arrays = (self._numbers, self._features, self._actions, self._returns)
-        leaves = 1 << (self.capacity - 1).bit_length()
-        return self._frames.nbytes + sum(array.nbytes for array in arrays) + 2 * leaves * 8
+        own = sum(array.nbytes for array in arrays)
+        return self._frames.nbytes + own + self._sampler.tree.nbytes
 
     def push(self, moments: Moments) -> None:
         """Takes a rollout in place of the oldest transitions.
