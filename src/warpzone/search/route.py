@@ -47,15 +47,15 @@ def route_of(way: Way, rom: RomPath = None) -> list[Point]:
 def start_states(way: Way, spacing: int = 64, rom: RomPath = None) -> list[StartState]:
     """Save states along the route, each at least `spacing` pixels from the one before.
 
-    Mario obeys and stands, climbs or swims there, and a step of the way begins: playing
-    `way.inputs[frame // way.frame_skip:]` from it is the rest of the way. The first is the start.
+    The first is the start of the level. At the others Mario obeys and stands, climbs or swims. A
+    step of the way begins at each: `way.inputs[frame // way.frame_skip:]` is the rest of the way.
     """
     trace = replay(way, rom, trace=True).trace
     frames: list[int] = []
     for frame in loop_erased(trace):
         row = trace[frame]
         calm = row[_COUNTS] and row[_OBEYS] and frame % way.frame_skip == 0
-        if calm and (not frames or _gap(trace[frames[-1]], row) >= spacing):
+        if not frames or (calm and _gap(trace[frames[-1]], row) >= spacing):
             frames.append(frame)
     states = replay(way, rom, states_at=frames).states
     return [
