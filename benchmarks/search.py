@@ -20,6 +20,7 @@ from warpzone.search.explore import SearchOptions, explore
 from warpzone.tools.machine import machine
 
 BAR_SECONDS = 120
+MOST_FRAMES = 50_000_000
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,9 @@ def main() -> None:
     options = SearchOptions(
         frame_skip=arguments.frame_skip,
         actions=None if arguments.actions == "any" else arguments.actions,
+        # What else the machine does shall not decide whether a way is found.
+        frames=MOST_FRAMES,
+        seconds=float("inf"),
     )
     rows: list[Row] = []
     for seed in range(arguments.first_seed, arguments.first_seed + arguments.seeds):
