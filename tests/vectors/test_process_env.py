@@ -229,11 +229,13 @@ def test_default_limit_grows_with_the_number_of_workers() -> None:
 # What happens to the workers when their parent is interrupted or killed.
 
 SCRIPT = """
-import sys, numpy as np
+import signal, sys, numpy as np
 from gymnasium.spaces import Box, Discrete
 from fault_env import FaultMaker
 from warpzone.vectors.process_env import ProcessVectorEnv
 if __name__ == "__main__":
+    # Tests in the background of a shell inherit that Ctrl-C is ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     stage = sys.argv[1]
     makers = [FaultMaker(0), FaultMaker(1, stage, "sleep")]
     env = ProcessVectorEnv(makers, env_spaces=(Box(0, 255, (2,), np.uint8), Discrete(3)))

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from warpzone.doctor.trial import STAGES, TrialOptions
+from warpzone.vectors.patience import Patience
 
 # The trial's own limits come first, since they know the worker; these are for a trial that hangs.
 _GRACE_SECONDS = 15.0
@@ -85,14 +86,20 @@ def _follow(
     lines: queue.Queue[str | None] = queue.Queue()
     threading.Thread(target=_read, args=(process, lines.put), daemon=True).start()
     limit = options.workers().limit(options.num_envs) + _GRACE_SECONDS
+    patience = Patience(limit)
     seconds: dict[str, float] = {}
     error = None
     began = time.monotonic()
     while True:
+        asked = time.monotonic()
         try:
-            line = lines.get(timeout=limit)
+            line = lines.get(timeout=patience.slice())
         except queue.Empty:
+            patience.spend(time.monotonic() - asked)
+            if patience.left > 0:
+                continue
             return seconds, f"stage '{_next_stage(seconds)}' took longer than {limit:g} s"
+        patience = Patience(limit)
         if line is None:
             break
         row = json.loads(line)

@@ -8,14 +8,14 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from multiprocessing.connection import wait
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from gymnasium import spaces
 
 from warpzone.errors import WorkerError
 from warpzone.vectors.options import WorkerOptions
+from warpzone.vectors.patience import Patience
 from warpzone.vectors.worker import FAILED, GO, WorkerTask
 from warpzone.vectors.worker_process import Failure, Worker, gather
 
@@ -71,19 +71,19 @@ class WorkerGroup:
         Raises:
             WorkerError: A worker failed; `end` must still be called for the others.
         """
-        until = time.monotonic() + self.limit
+        patience = Patience(self.limit)
         for index in range(len(self._makers)):
             if index:
                 time.sleep(self._options.delay)
             self.workers.append(self._process(index))
         for index in range(len(self._makers)):
-            self._bring_up(index, until)
+            self._bring_up(index, patience)
 
     def restart(self, index: int) -> None:
         """Puts a new worker in the place of one that is gone."""
         self.workers[index].end()
         self.workers[index] = self._process(index)
-        self._bring_up(index, time.monotonic() + self.limit)
+        self._bring_up(index, Patience(self.limit))
 
     def _process(self, index: int) -> Worker:
         task = WorkerTask(
@@ -95,13 +95,13 @@ class WorkerGroup:
         )
         return Worker(self._context, task)
 
-    def _bring_up(self, index: int, until: float) -> None:
+    def _bring_up(self, index: int, patience: Patience) -> None:
         """Lets a worker build its environment; one that dies of it is replaced."""
         while True:
-            failure = self._wait_for(index, "import", until)
+            failure = self._wait_for(index, "import", patience)
             if failure is None:
                 self.workers[index].send(GO)
-                failure = self._wait_for(index, "build", until)
+                failure = self._wait_for(index, "build", patience)
             if failure is None:
                 return
             # One that took too long would do so again, and its limit is the caller's patience.
@@ -110,12 +110,12 @@ class WorkerGroup:
                 raise self._error([failure])
             self.workers[index] = self._process(index)
 
-    def _wait_for(self, index: int, stage: str, until: float) -> Failure | None:
+    def _wait_for(self, index: int, stage: str, patience: Patience) -> Failure | None:
         worker = self.workers[index]
-        failure = self._watch_later_ones(worker, until)
+        failure = self._watch_later_ones(worker, patience)
         if failure is not None:
             return failure
-        answers, failures = gather([worker], stage, max(0.0, until - time.monotonic()), self.limit)
+        answers, failures = gather([worker], stage, self.limit, patience)
         if failures:
             return failures[0]
         answer = answers[index]
@@ -127,15 +127,15 @@ class WorkerGroup:
                 return worker.failed(stage, f"other spaces than the first worker's: {answer[1]}")
         return None
 
-    def _watch_later_ones(self, worker: Worker, until: float) -> Failure | None:
+    def _watch_later_ones(self, worker: Worker, patience: Patience) -> Failure | None:
         """Until a worker says something: those that die before their turn are told of at once."""
         others = {later.process.sentinel: later for later in self.workers[worker.index + 1 :]}
         while others:
-            ready = wait([worker.pipe, *others], max(0.0, until - time.monotonic()))
+            ready = patience.wait([worker.pipe, *others])
             if not ready or worker.pipe in ready:
                 return None
             for sentinel in ready:
-                other = others.pop(cast("Any", sentinel))
+                other = others.pop(sentinel)
                 failure = other.died("import")
                 if not self._may_replace(failure):
                     return failure

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from multiprocessing.connection import wait
 from multiprocessing.context import BaseContext
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from gymnasium.vector.utils import CloudpickleWrapper
 
+from warpzone.vectors.patience import Patience
 from warpzone.vectors.worker import WorkerTask, run_worker, stacks_file
 from warpzone.vectors.worker_log import WorkerLog, last_error
 
@@ -131,15 +131,15 @@ class Worker:
 
 
 def gather(
-    workers: Sequence[Worker], stage: str, seconds: float, limit: float | None = None
+    workers: Sequence[Worker], stage: str, limit: float, patience: Patience | None = None
 ) -> tuple[dict[int, Any], list[Failure]]:
     """Waits until every worker has answered, has died, or has used up its time.
 
     Args:
         workers: Whose answers are due.
         stage: What they are doing, for messages.
-        seconds: How long to wait for all of them together.
-        limit: The time that they had in all, for messages; `seconds` by default.
+        limit: Seconds that all of them together have.
+        patience: What is left of them, where other stages have used some up.
 
     Returns:
         Answers by worker, and why the others gave none.
@@ -147,14 +147,14 @@ def gather(
     answers: dict[int, Any] = {}
     failures: list[Failure] = []
     waiting = {worker.pipe: worker for worker in workers}
-    until = time.monotonic() + seconds
+    patience = patience or Patience(limit)
     while waiting:
-        ready = wait(list(waiting), max(0.0, until - time.monotonic()))
+        ready = patience.wait(list(waiting))
         if not ready:
-            failures += [worker.late(stage, limit or seconds) for worker in waiting.values()]
+            failures += [worker.late(stage, limit) for worker in waiting.values()]
             break
         for pipe in ready:
-            worker = waiting.pop(cast("Any", pipe))
+            worker = waiting.pop(pipe)
             try:
                 answers[worker.index] = worker.pipe.recv()
             except (EOFError, OSError):
