@@ -82,7 +82,7 @@ def test_log_records_appear_with_their_prefix() -> None:
     stream = io.StringIO()
     with log_to(DisplayHandler(make_display("plain", stream=stream))):
         logging.getLogger("warpzone.train.loop").info("for the file alone")
-        logging.getLogger("warpzone.train.loop").warning("slow")
+        logging.getLogger("warpzone.train.loop").warning("slow", exc_info=OSError("full"))
         logging.getLogger(HINTS).info("try more games")
     assert stream.getvalue() == "[train] warning: slow\n[hint] try more games\n"
 

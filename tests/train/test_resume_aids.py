@@ -14,7 +14,10 @@ from tiny import LANES, STEPS, UPDATE, tiny
 
 from warpzone.config import TrainConfig
 from warpzone.config_aids import AdaptiveOptions, ReplayOptions, RescueOptions, ScriptOptions
-from warpzone.train import checkpoint
+from warpzone.errors import CheckpointError
+from warpzone.telemetry.jsonl import read_rows
+from warpzone.train import checkpoint, session
+from warpzone.train.checkpoint_store import CheckpointStore, list_checkpoints
 from warpzone.train.trainer import Trainer
 
 REPLAY = ReplayOptions(capacity=3 * UPDATE, warm_up=UPDATE, batch=16, batches=2)
@@ -142,3 +145,53 @@ def test_a_serial_run_goes_on_from_an_overlapped_checkpoint_and_back(rom_path: P
     assert back.update()["learn/policy_lag"] == 0
     for trainer in (overlapped, serial, back):
         trainer.close()
+
+
+def test_starts_count_up_although_an_earlier_checkpoint_is_taken(
+    tmp_path: Path, rom_path: Path
+) -> None:
+    """Rows of the new start then replace those that were trained in vain."""
+    run, _ = session.start(tiny(tmp_path, updates=2, keep_checkpoints=9), "quiet")
+    for updates in (3, 4):
+        session.resume(
+            run.path, tiny(tmp_path, updates=updates, keep_checkpoints=9), display="quiet"
+        )
+    newest, older, oldest = list_checkpoints(run.path)
+    for path in (newest, older):
+        path.write_bytes(b"damaged")
+    session.resume(run.path, tiny(tmp_path, updates=5, keep_checkpoints=9), display="quiet")
+    rows = read_rows(run.metrics)
+    assert [row["run/updates"] for row in rows] == [1, 2, 3, 4, 5]
+    assert [row["run/starts"] for row in rows] == [1, 1, 4, 4, 4]
+    assert run.log.read_text().count("skipped a damaged checkpoint") == 2
+    assert oldest.exists()
+
+
+def test_a_disk_that_is_full_for_a_while_costs_only_a_checkpoint(
+    tmp_path: Path, rom_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, saves = CheckpointStore.save, []
+
+    def save(self: CheckpointStore, *arguments: Any, **options: Any) -> Path:
+        saves.append(arguments)
+        if len(saves) in (2, 3, 4):
+            raise CheckpointError("the disk is full")
+        return real(self, *arguments, **options)
+
+    monkeypatch.setattr(CheckpointStore, "save", save)
+    config = tiny(tmp_path, updates=7, checkpoint_minutes=1e-9)
+    run, _ = session.start(config, "quiet")
+    assert len(saves) == 7
+    assert run.log.read_text().count("the disk is full; the run goes on and tries again later") == 3
+    assert len(read_rows(run.metrics)) == 7
+
+
+def test_a_disk_that_stays_full_ends_the_run(
+    tmp_path: Path, rom_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def save(*_: Any, **__: Any) -> Path:
+        raise CheckpointError("the disk is full")
+
+    monkeypatch.setattr(CheckpointStore, "save", save)
+    with pytest.raises(CheckpointError, match="the disk is full"):
+        session.start(tiny(tmp_path, updates=100, checkpoint_minutes=1e-9), "quiet")

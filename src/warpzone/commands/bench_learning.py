@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -13,6 +14,8 @@ from warpzone.commands.bench import check_folders, numbers, tracked
 
 if TYPE_CHECKING:
     from warpzone.tools.bench_overlap import OverlapRow
+
+_PIPE_WIDTH = 120
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ class BenchReplay:
             table.add_column(heading, justify="left" if heading == "way" else "right")
         for row in rows:
             table.add_row(row.way, f"{row.microseconds:,.1f}", f"{row.ratio:.1f}")
-        Console().print(table)
+        Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH).print(table)
         if self.csv is not None:
             write_csv(self.csv, rows)
             print(f"wrote {self.csv}")
@@ -152,4 +155,4 @@ def _print(rows: list[OverlapRow]) -> None:
             str(row.hidden),
             f"{row.steps_per_second / base.steps_per_second:.2f}",
         )
-    Console().print(table)
+    Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH).print(table)

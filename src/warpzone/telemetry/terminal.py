@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 import sys
 import threading
@@ -264,6 +265,8 @@ class DisplayHandler(logging.Handler):
         self._display = display
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Shows one record, if it is for the user's eyes."""
+        """Shows one record, if it is for the user's eyes; tracebacks are not."""
         if record.levelno >= logging.WARNING or record.name == HINTS:
-            self._display.message(self.format(record))
+            shown = copy.copy(record)
+            shown.exc_info = shown.exc_text = None
+            self._display.message(self.format(shown))

@@ -25,6 +25,7 @@ from warpzone.train.trainer import Trainer
 _log = logging.getLogger(__name__)
 
 _ENOUGH_EPISODES = 100  # Before that, a clear rate says little.
+_FAILED_SAVES_ALLOWED = 3  # In a row: a disk that is full for a while must not cost a night.
 _UPDATES_TO_JUDGE = 5  # Before that, the expected time would be a guess.
 
 
@@ -48,6 +49,7 @@ class Loop:
         self.best = store.best_clear_rate()
         self.pace = Pace(trainer.steps)
         self._saved: tuple[int, Path] | None = None
+        self._failed_saves = 0
 
     def run(self, stop: StopRequest) -> None:
         """Trains until the steps are done, the goal is reached, or somebody asks to stop.
@@ -63,10 +65,10 @@ class Loop:
                 self._show(row)
                 if self.trainer.updates % config.log_every == 0:
                     self._report(row)
-                if self.film is not None and film_every.due():
-                    self.film(self.save())
+                if self.film is not None and film_every.due() and (path := self._try_to_save()):
+                    self.film(path)
                 if save_every.due():
-                    self.save()
+                    self._try_to_save()
             self.save()
         except Exception as error:
             self._keep_after(error)
@@ -126,6 +128,19 @@ class Loop:
                 episodes=trainer.statistics.total,
             )
         )
+
+    def _try_to_save(self) -> Path | None:
+        """Saves, or leaves it to the next time; earlier checkpoints are there."""
+        try:
+            path = self.save()
+        except CheckpointError as error:
+            self._failed_saves += 1
+            if self._failed_saves > _FAILED_SAVES_ALLOWED:
+                raise
+            _log.warning("%s; the run goes on and tries again later", error)
+            return None
+        self._failed_saves = 0
+        return path
 
     def save(self) -> Path:
         """Writes a checkpoint, unless this update has one, and returns it."""

@@ -15,8 +15,9 @@ from warpzone.presets import preset
 from warpzone.telemetry.advice import AdviceSink, Observer
 from warpzone.telemetry.heartbeat import CRASHED, FINISHED, INTERRUPTED, Heartbeat
 from warpzone.telemetry.hub import Telemetry
-from warpzone.telemetry.jsonl import JsonlSink
+from warpzone.telemetry.jsonl import JsonlSink, last_line
 from warpzone.telemetry.log_file import log_to
+from warpzone.telemetry.metrics import STARTS
 from warpzone.telemetry.resources import ResourceMonitor
 from warpzone.telemetry.sinks import ParquetSnapshot, Sink, TensorBoardSink
 from warpzone.telemetry.terminal import DisplayHandler, Mode, make_display
@@ -143,6 +144,9 @@ def _train(
                 trainer.begin()
             else:
                 trainer.load_state_dict(dict(checkpoint.load(from_checkpoint).state))
+                # An earlier checkpoint than the last may have been taken: starts only count up.
+                last = last_line(run.metrics) or {}
+                trainer.sessions = max(trainer.sessions, int(last.get(STARTS, 0)) + 1)
                 run.write_config(to_toml(trainer.config))
                 for change in changes:
                     _log.warning("goes on with a change: %s", change)
