@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
+from warpzone.commands.tables import table_console
+
 if TYPE_CHECKING:
     from warpzone.roms import RomStatus
 
 Game = Literal["smb", "lost-levels"]
-
-_PIPE_WIDTH = 400
 
 
 @dataclass(frozen=True)
@@ -121,15 +121,13 @@ class Rom:
 
 
 def _print_table(rows: list[RomStatus]) -> int:
-    from rich.console import Console
     from rich.table import Table
 
-    # Hashes and paths are copied from here: they wrap on a screen and stay whole in a pipe.
     table = Table()
     for heading in ("game", "name", "path", "sha256"):
         table.add_column(heading, overflow="fold")
     for row in rows:
         name = row.info.name if row.info else row.problem
         table.add_row(row.game, name, str(row.path or "-"), row.info.sha256 if row.info else "-")
-    Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH).print(table)
+    table_console().print(table)
     return 0

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
+from warpzone.commands.tables import table_console
+
 if TYPE_CHECKING:
     from warpzone.train.run_show import CheckpointContent
 
@@ -62,14 +64,13 @@ class RunsShow:
 
     def run(self) -> int:
         """Prints what is known."""
-        from rich.console import Console
         from rich.table import Table
 
         from warpzone.config_io import tree_to_toml
         from warpzone.train.run_show import checkpoint_lines, look_into
 
         content = look_into(self.run_path)
-        screen = Console(highlight=False)
+        screen = table_console()
         facts = Table.grid(padding=(0, 2))
         for name, value in _facts(content):
             facts.add_row(f"[bold]{name}", value)
@@ -97,7 +98,8 @@ def _facts(content: CheckpointContent) -> Iterator[tuple[str, str]]:
     yield "parameters", f"{sum(content.parameters.values()):,}: {parts}"
     yield "compiled", "yes" if content.compiled else "no"
     yield "versions", ", ".join(f"{name} {version}" for name, version in meta.versions.items())
-    sizes = ", ".join(f"{name} {_size(size)}" for name, size in content.sizes.items())
+    largest = sorted(content.sizes.items(), key=lambda item: -item[1])
+    sizes = ", ".join(f"{name} {_size(size)}" for name, size in largest if size)
     yield "size", f"{_size(content.size)}: {sizes}"
     agrees = "agrees with the file" if content.sidecar == "whole" else "made again from the file"
     yield "side-car", f"{content.sidecar}, {agrees}"

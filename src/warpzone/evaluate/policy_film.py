@@ -41,7 +41,8 @@ class FilmedPolicy:
 
     def notes(self) -> dict[str, Any]:
         """What the critic says of the present state."""
-        return {"v": float(self._player.values[0])}
+        # One digit: the bar has room for no more.
+        return {"v": f"{self._player.values[0]:.1f}"}
 
     def act(self, obs: Any, info: dict[str, Any], console: Console) -> int:
         """Chooses an action."""
