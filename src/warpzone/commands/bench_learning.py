@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -11,11 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import tyro
 
 from warpzone.commands.bench import check_folders, numbers, tracked
+from warpzone.commands.tables import table_console
 
 if TYPE_CHECKING:
     from warpzone.tools.bench_overlap import OverlapRow
-
-_PIPE_WIDTH = 120
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,6 @@ class BenchReplay:
     def run(self) -> int:
         """Measures and prints the table."""
         import torch
-        from rich.console import Console
         from rich.table import Table
 
         from warpzone.errors import ConfigError
@@ -64,7 +61,7 @@ class BenchReplay:
             table.add_column(heading, justify="left" if heading == "way" else "right")
         for row in rows:
             table.add_row(row.way, f"{row.microseconds:,.1f}", f"{row.ratio:.1f}")
-        Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH).print(table)
+        table_console().print(table)
         if self.csv is not None:
             write_csv(self.csv, rows)
             print(f"wrote {self.csv}")
@@ -135,7 +132,6 @@ class BenchOverlap:
 
 
 def _print(rows: list[OverlapRow]) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     table = Table(title="serial and overlapped", title_justify="left")
@@ -155,4 +151,4 @@ def _print(rows: list[OverlapRow]) -> None:
             str(row.hidden),
             f"{row.steps_per_second / base.steps_per_second:.2f}",
         )
-    Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH).print(table)
+    table_console().print(table)
