@@ -25,7 +25,7 @@ from warpzone.config import TrainConfig
 from warpzone.config_io import from_toml
 from warpzone.evaluate.evaluation import evaluate
 from warpzone.evaluate.trained import Player
-from warpzone.presets import preset, with_algorithm, with_observations
+from warpzone.presets import preset, with_algorithm, with_observations, with_ways
 from warpzone.tools.machine import machine
 from warpzone.train import build
 from warpzone.train.trainer import Trainer
@@ -153,6 +153,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=20.0)
     parser.add_argument("--goal", type=float, default=0.9)
     parser.add_argument("--actions", default="right-only")
+    parser.add_argument("--from-ways", type=Path, metavar="FOLDER")
     parser.add_argument("--algo", choices=["ppo", "vtrace"], default="ppo")
     parser.add_argument(
         "--set",
@@ -165,6 +166,8 @@ def main() -> None:
     options = parser.parse_args()
     base = with_algorithm(with_observations(preset("cpu"), options.obs), options.algo)
     base = replace(base, env=replace(base.env, level=options.level, actions=options.actions))
+    if options.from_ways is not None:
+        base = with_ways(base, str(options.from_ways))
     base = from_toml("\n".join(options.set), base, "--set")
     base.verify()
     results: list[Result] = []

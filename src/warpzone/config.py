@@ -30,8 +30,11 @@ class EnvOptions:
     level: str = "1-1"
     """Level ('1-1'), several ('1-1,1-2'), a span ('1-1..1-4'), 'all', or 'random': a new one of all
     levels at every episode."""
-    level_order: Literal["cycle", "random"] = "cycle"
-    """Several levels: each lane keeps one, or draws a new one at every episode."""
+    level_order: Literal["cycle", "random", "curriculum"] = "cycle"
+    """Several levels: each lane keeps one, draws a new one at every episode, or gets one that is
+    being learned or not cleared yet."""
+    level_floor: float = 0.3
+    """Least share of the steps that a curriculum gives each level, as a part of an equal share."""
     held_out: str = ""
     """Levels that are never trained on; `warpzone eval` reports them apart."""
     obs: Literal["pixels", "tiles"] = "pixels"
@@ -94,6 +97,11 @@ class StartOptions:
     """Pixels between two such places."""
     near_end: Annotated[float, tyro.conf.arg(name="start-near-end")] = 0.3
     """Of those episodes, the share that begins shortly before the lane's last end."""
+    ways: Annotated[str, tyro.conf.arg(name="from-ways", metavar="FOLDER")] = ""
+    """Ways through the levels, as `warpzone explore` writes them: progress is measured along them,
+    and episodes begin along them."""
+    way_share: Annotated[float, tyro.conf.arg(name="start-way-share")] = 0.5
+    """Of the episodes that begin within a level, the share that does so along its way."""
 
 
 @dataclass(frozen=True)
@@ -238,6 +246,17 @@ class TrainConfig:
     watch: WatchOptions = field(default_factory=WatchOptions)
     run: RunOptions = field(default_factory=RunOptions)
 
+    def _verify_without_states(self) -> None:
+        """Checks options that only games of the pool have."""
+        wants = {
+            f"starts.share is {self.starts.share:g}": self.starts.share > 0,
+            f"starts.ways is {self.starts.ways!r}": self.starts.ways != "",
+            "env.level_order is 'curriculum'": self.env.level_order == "curriculum",
+        }
+        for name, wanted in wants.items():
+            if wanted:
+                raise ConfigError(f"{name}, which needs --vector native, not {self.env.vector!r}")
+
     def verify(self) -> None:
         """Checks what types alone do not.
 
@@ -274,6 +293,8 @@ class TrainConfig:
             "learn.success_rate_share": self.learn.success_rate_share,
             "starts.share": self.starts.share,
             "starts.near_end": self.starts.near_end,
+            "starts.way_share": self.starts.way_share,
+            "env.level_floor": self.env.level_floor,
             "run.stop_at_clear_rate": self.run.stop_at_clear_rate,
         }
         for name, value in shares.items():
@@ -303,11 +324,8 @@ class TrainConfig:
                 f"env.vector 'native' is the pool of our own core and runs no {self.env.backend}; "
                 "give --vector async, or --vector sync"
             )
-        if self.env.vector != "native" and self.starts.share > 0:
-            raise ConfigError(
-                f"starts.share is {self.starts.share:g}, which needs save states and so --vector "
-                "native; give --start-share 0"
-            )
+        if self.env.vector != "native":
+            self._verify_without_states()
         if self.model.encoder == "tiles" and self.env.obs != "tiles":
             raise ConfigError("model.encoder is 'tiles', which needs env.obs 'tiles'")
         if self.env.obs == "tiles" and self.model.encoder not in ("auto", "tiles"):

@@ -79,3 +79,8 @@ def with_algorithm(config: TrainConfig, algo: str) -> TrainConfig:
     minibatch = max(256, learn.minibatch // 4)
     vtrace = replace(learn, algo="vtrace", epochs=1, rollout_steps=32, minibatch=minibatch)
     return replace(config, learn=vtrace)
+
+
+def with_ways(config: TrainConfig, folder: str) -> TrainConfig:
+    """Training along known ways: most episodes begin along them, or where others have been."""
+    return replace(config, starts=replace(config.starts, ways=folder, share=0.7))

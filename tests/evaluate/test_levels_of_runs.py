@@ -15,14 +15,13 @@ from warpzone.config import (
     LearnOptions,
     ModelOptions,
     RunOptions,
-    StartOptions,
     TrainConfig,
 )
 from warpzone.envs.setup import expand_levels
 from warpzone.errors import ConfigError
 from warpzone.evaluate.run_evaluation import write_results
 from warpzone.train import build, session
-from warpzone.train.levels import held_out_levels, level_order, named_levels, trained_levels
+from warpzone.train.levels import draws_levels, held_out_levels, named_levels, trained_levels
 
 
 def config(**env: Any) -> TrainConfig:
@@ -50,9 +49,9 @@ def test_what_is_no_span_is_refused(text: str) -> None:
 def test_random_is_all_levels_in_random_order() -> None:
     options = EnvOptions(level="random")
     assert named_levels("random") == _native.level_names("smb")
-    assert level_order(options) == "random"
-    assert level_order(EnvOptions(level="all")) == "cycle"
-    assert level_order(EnvOptions(level="all", level_order="random")) == "random"
+    assert draws_levels(options)
+    assert not draws_levels(EnvOptions(level="all"))
+    assert draws_levels(EnvOptions(level="all", level_order="random"))
 
 
 def test_held_out_levels_are_never_played_while_training(rom_path: Path) -> None:
@@ -63,12 +62,6 @@ def test_held_out_levels_are_never_played_while_training(rom_path: Path) -> None
         seen |= set(env.levels())
     env.close()
     assert seen == {"8-1", "8-3", "8-4"}
-
-
-def test_places_to_start_from_need_lanes_that_keep_their_level() -> None:
-    options = replace(config(level="random"), starts=StartOptions(share=0.5))
-    with pytest.raises(ConfigError, match=r"starts\.share is 0\.5, which needs lanes that keep"):
-        build.make_env(options)
 
 
 def test_holding_out_everything_or_the_unknown_is_refused() -> None:

@@ -12,7 +12,7 @@ from warpzone.config import StartOptions
 from warpzone.envs.vector import MarioVectorEnv
 from warpzone.telemetry.episodes import EpisodeStatistics
 from warpzone.train.episode_log import EpisodeLog
-from warpzone.train.starts import SnapshotStarts
+from warpzone.train.starts import EpisodeStarts, Place, Start
 
 LANES = 4
 RIGHT, STAND = 1, 0
@@ -34,7 +34,7 @@ def env(rom_path: Path) -> Iterator[MarioVectorEnv]:
     env.close()
 
 
-def play(env: MarioVectorEnv, starts: SnapshotStarts, steps: int, action: int) -> list[int]:
+def play(env: MarioVectorEnv, starts: EpisodeStarts, steps: int, action: int) -> list[int]:
     """Plays, and returns Mario's x at the first step of every episode that begins."""
     begun: list[int] = []
     first = np.zeros(LANES, np.bool_)
@@ -47,13 +47,13 @@ def play(env: MarioVectorEnv, starts: SnapshotStarts, steps: int, action: int) -
 
 
 def test_without_a_share_every_episode_begins_at_the_level_start(env: MarioVectorEnv) -> None:
-    starts = SnapshotStarts(env, StartOptions(share=0.0), 0)
+    starts = EpisodeStarts(env, StartOptions(share=0.0), 0)
     env.reset(seed=1)
     assert set(play(env, starts, 100, STAND)) == {40}
 
 
 def test_episodes_begin_at_places_that_were_reached(env: MarioVectorEnv) -> None:
-    starts = SnapshotStarts(env, StartOptions(share=1.0, spacing=32, near_end=0.0), 0)
+    starts = EpisodeStarts(env, StartOptions(share=1.0, spacing=32, near_end=0.0), 0)
     env.reset(seed=1)
     # The first start was fixed before anything was reached, the second when nothing was known.
     begun = play(env, starts, 200, RIGHT)[2 * LANES :]
@@ -76,7 +76,7 @@ def test_no_idle_frames_come_before_a_snapshot(env: MarioVectorEnv) -> None:
 
 
 def test_some_begin_shortly_before_the_last_end(env: MarioVectorEnv) -> None:
-    starts = SnapshotStarts(env, StartOptions(share=1.0, spacing=32, near_end=1.0), 0)
+    starts = EpisodeStarts(env, StartOptions(share=1.0, spacing=32, near_end=1.0), 0)
     env.reset(seed=1)
     begun = play(env, starts, 200, RIGHT)[2 * LANES :]
     # Running for 30 steps from the start ends here and there around x = 300.
@@ -90,11 +90,12 @@ def test_only_episodes_from_the_level_start_count_for_the_clear_rate(env: MarioV
     ended = np.ones(LANES, np.bool_)
     _, _, _, _, info = env.step(np.full(LANES, STAND))
     info["flag_get"] = np.ones(LANES, np.bool_)
-    log.observe(info, ended, 0, lambda lane: True)
+    within = Start("1-1", Place(b"", 0, 0))
+    log.observe(info, ended, 0, lambda lane: within)
     log.flush()
     assert statistics.clear_rate is None
     assert statistics.total == LANES
-    log.observe(info, ended, 0, lambda lane: lane > 0)
+    log.observe(info, ended, 0, lambda lane: within if lane else Start("1-1"))
     log.flush()
     assert statistics.clear_rate == 1.0
 
@@ -103,22 +104,23 @@ def test_the_same_seed_chooses_the_same_starts(env: MarioVectorEnv) -> None:
     runs = []
     for _ in range(2):
         env.set_start_state(None)
-        starts = SnapshotStarts(env, StartOptions(share=0.5, spacing=32), 7)
+        starts = EpisodeStarts(env, StartOptions(share=0.5, spacing=32), 7)
         env.reset(seed=1)
         runs.append(play(env, starts, 150, RIGHT))
     assert runs[0] == runs[1]
 
 
 def test_a_restored_archive_goes_on_as_the_saved_one(env: MarioVectorEnv) -> None:
-    starts = SnapshotStarts(env, StartOptions(share=0.5, spacing=32), 7)
+    starts = EpisodeStarts(env, StartOptions(share=0.5, spacing=32), 7)
     env.reset(seed=1)
     play(env, starts, 100, RIGHT)
     saved = starts.state_dict()
     lanes = [env.save_state(lane) for lane in range(LANES)]
     going_on = play(env, starts, 100, RIGHT)
+    other = EpisodeStarts(env, StartOptions(share=0.5, spacing=32), 8)
+    other.load_state_dict(saved)
     for lane, blob in enumerate(lanes):
         env.load_state(blob, [lane])
-    other = SnapshotStarts(env, StartOptions(share=0.5, spacing=32), 8)
-    other.load_state_dict(saved)
+    other.prepare_next()
     assert play(env, other, 100, RIGHT) == going_on
     assert len(going_on) > LANES

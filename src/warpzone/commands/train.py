@@ -11,7 +11,7 @@ import tyro
 from warpzone.config import TrainConfig
 from warpzone.config_io import from_environment, from_toml, to_toml
 from warpzone.errors import ConfigError
-from warpzone.presets import PRESETS, preset, with_algorithm, with_observations
+from warpzone.presets import PRESETS, preset, with_algorithm, with_observations, with_ways
 
 Preset = Literal["cpu", "cpu-quick", "gpu", "gpu-large"]
 
@@ -25,6 +25,8 @@ class Train:
       warpzone train --level 1-1 --obs tiles --steps 500000
       warpzone train --level random --held-out 1-3,2-1
       warpzone train --preset gpu --level 1-1..1-3 --algo vtrace --model impala --memory lstm
+      warpzone train --level 1-2 --obs tiles --actions simple --from-ways ways/
+      warpzone train --level 1-1..1-4 --obs tiles --actions simple --level-order curriculum
       warpzone train --resume runs/mario-1-1
       warpzone train --resume mario-1-1              # below the runs folder
       warpzone train --resume newest --level 1-1     # the one that was trained last
@@ -127,6 +129,9 @@ def _fresh_config(arguments: list[str]) -> TrainConfig:
     if obs is not None and name.startswith("cpu") and obs != config.env.obs:
         config = with_observations(config, obs)
     config = with_algorithm(config, _value_of(arguments, "--algo") or config.learn.algo)
+    ways = _value_of(arguments, "--from-ways")
+    if ways is not None:
+        config = with_ways(config, ways)
     config = from_environment(config)
     file = _value_of(arguments, "--file")
     if file is not None:

@@ -14,6 +14,8 @@ from warpzone.search.way import Way
 # Columns of a trace.
 _AREA, _X, _Y, _COUNTS, _OBEYS = range(5)
 _SQUARE = 16
+# A larger step between two frames is a pipe or a maze that sends Mario back.
+_LARGEST_STEP = 64
 
 #: Area, x and y, as `MarioVectorEnv.set_route` takes them.
 Point = tuple[int, int, int]
@@ -26,11 +28,13 @@ class StartState:
     Attributes:
         frame: From the start of the level.
         point: Where Mario is.
+        distance: Pixels along the route from its beginning, as progress is counted.
         blob: For `MarioVectorEnv.set_start_state`.
     """
 
     frame: int
     point: Point
+    distance: int
     blob: bytes
 
 
@@ -51,16 +55,18 @@ def start_states(way: Way, spacing: int = 64, rom: RomPath = None) -> list[Start
     step of the way begins: playing `way.inputs[frame // way.frame_skip:]` is the rest of the way.
     """
     trace = replay(way, rom, trace=True).trace
-    frames = [0]
-    for frame in loop_erased(trace):
+    frames, distances = [0], [0]
+    kept = loop_erased(trace)
+    for frame, distance in zip(kept, _distances(trace[kept]), strict=True):
         row = trace[frame]
         calm = row[_COUNTS] and row[_OBEYS] and frame % way.frame_skip == 0
         if calm and _gap(trace[frames[-1]], row) >= spacing:
             frames.append(frame)
+            distances.append(distance)
     states = replay(way, rom, states_at=frames).states
     return [
-        StartState(frame, _point(trace[frame]), blob)
-        for frame, blob in zip(frames, states, strict=True)
+        StartState(frame, _point(trace[frame]), distance, blob)
+        for frame, distance, blob in zip(frames, distances, states, strict=True)
     ]
 
 
@@ -85,6 +91,14 @@ def loop_erased(trace: NDArray[np.int32]) -> list[int]:
         kept.append(frame)
         squares.append(square)
     return kept
+
+
+def _distances(route: NDArray[np.int32]) -> list[int]:
+    """Pixels from the beginning of a route to each of its rows; leaps add nothing."""
+    moved = np.abs(np.diff(route[:, _X], prepend=route[:1, _X]))
+    joined = np.diff(route[:, _AREA], prepend=route[:1, _AREA]) == 0
+    counted = np.where(joined & (moved <= _LARGEST_STEP), moved, 0)
+    return [int(distance) for distance in np.cumsum(counted)]
 
 
 def _point(row: Sequence[int] | NDArray[np.int32]) -> Point:

@@ -30,7 +30,10 @@ from warpzone.rollout.collector import Collector
 from warpzone.rollout.sources import OverlappedSource, SerialSource, Source
 from warpzone.rollout.storage import RolloutStorage
 from warpzone.train.checkpoint_tree import fit_compiled, keys_differ, strip_compiled
-from warpzone.train.levels import check_starts, level_order, trained_levels
+from warpzone.train.curriculum import LevelChooser, LevelCurriculum, RandomLevels
+from warpzone.train.levels import draws_levels, trained_levels
+from warpzone.train.starts import EpisodeStarts
+from warpzone.train.ways import read_guides
 from warpzone.vectors.make import Games, make_games
 from warpzone.vectors.options import WorkerOptions
 
@@ -46,7 +49,6 @@ _PRECISIONS: dict[Precision, torch.dtype] = {
 def make_env(config: TrainConfig) -> Games:
     """The games of a run."""
     env, reward, workers = config.env, config.reward, config.workers
-    check_starts(env, config.starts.share)
     return make_games(
         trained_levels(env),
         num_envs=env.num_envs,
@@ -75,8 +77,20 @@ def make_env(config: TrainConfig) -> Games:
         **shared_env_options(config),
         sticky_prob=env.sticky_prob,
         noop_max=env.noop_max,
-        level_order=level_order(env),
+        level_order="random" if draws_levels(env) and env.vector != "native" else "cycle",
     )
+
+
+def make_starts(config: TrainConfig, env: Games, seed: int) -> EpisodeStarts:
+    """Where the episodes of a run begin."""
+    options, levels = config.starts, trained_levels(config.env)
+    chooser: LevelChooser | None = None
+    if config.env.level_order == "curriculum":
+        chooser = LevelCurriculum(levels, config.env.level_floor)
+    elif draws_levels(config.env) and config.env.vector == "native":
+        chooser = RandomLevels(levels, seed)
+    guides = read_guides(Path(options.ways), levels, options.spacing) if options.ways else None
+    return EpisodeStarts(env, options, seed, guides=guides, chooser=chooser)
 
 
 def shared_env_options(config: TrainConfig) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from warpzone import _native
 from warpzone.rollout.collector import Info
 from warpzone.telemetry.episodes import Episode, EpisodeStatistics
+from warpzone.train.starts import Start
 from warpzone.vectors.make import Games
 
 # By number of info["death_cause"].
@@ -36,16 +37,11 @@ class EpisodeLog:
         info: Info,
         ended: NDArray[np.bool_],
         steps: int,
-        is_snapshot: Callable[[int], bool],
+        begun: Callable[[int], Start],
     ) -> None:
-        """Takes the info of a step; `is_snapshot` tells of a lane whether it began at one."""
-        if not ended.any():
-            return
-        levels = self.env.levels()
-        for lane in np.nonzero(ended)[0]:
-            start = "snapshot" if is_snapshot(int(lane)) else "level"
-            episode = self._episode(info, int(lane), levels[int(lane)], steps, start)
-            self._waiting.append(episode)
+        """Takes the info of a step; `begun` tells where a lane's episode began."""
+        for lane in np.nonzero(ended)[0].tolist():
+            self._waiting.append(self._episode(info, lane, begun(lane), steps))
 
     def flush(self) -> None:
         """Reports what ended since the last call."""
@@ -63,13 +59,13 @@ class EpisodeLog:
         """Takes what `state_dict` gave."""
         self._waiting = [Episode(**row) for row in state["waiting"]]
 
-    def _episode(self, info: Info, lane: int, level: str, steps: int, start: str) -> Episode:
+    def _episode(self, info: Info, lane: int, start: Start, steps: int) -> Episode:
         terms = info["reward_terms"][lane]
         return Episode(
             time=time.time(),
             steps=steps,
             lane=lane,
-            level=level,
+            level=start.level,
             reward=float(terms.sum()),
             length=int(info["steps"][lane]),
             frames=int(info["frames"][lane]),
@@ -78,7 +74,7 @@ class EpisodeLog:
             score=int(info["score"][lane]),
             coins=int(info["coins"][lane]),
             clock=int(info["time"][lane]),
-            start=start,
+            start="level" if start.place is None else "snapshot",
             terms={
                 name: float(term) for name, term in zip(_native.REWARD_TERMS, terms, strict=True)
             },

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from warpzone import _native
 from warpzone.config import EnvOptions
 from warpzone.envs.setup import expand_levels
@@ -50,19 +48,6 @@ def trained_levels(options: EnvOptions) -> list[str]:
     return levels
 
 
-def check_starts(options: EnvOptions, share: float) -> None:
-    """Places are kept by level, so lanes that begin at them must keep theirs.
-
-    Raises:
-        ConfigError: When they do not.
-    """
-    if share > 0 and level_order(options) == "random":
-        raise ConfigError(
-            f"starts.share is {share}, which needs lanes that keep their level; use --level-order "
-            "cycle, or --start-share 0"
-        )
-
-
-def level_order(options: EnvOptions) -> Literal["cycle", "random"]:
-    """How lanes choose among several levels."""
-    return "random" if options.level.strip() == RANDOM else options.level_order
+def draws_levels(options: EnvOptions) -> bool:
+    """Whether every episode plays a level that is drawn anew."""
+    return options.level.strip() == RANDOM or options.level_order == "random"

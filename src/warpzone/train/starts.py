@@ -1,13 +1,14 @@
-"""Starts of episodes besides the level's own: places that the agent itself has reached.
+"""Where episodes begin: which level, and where in it.
 
-A level's hard parts lie behind its easy ones. When some episodes begin where earlier ones have
-been, the far parts are played as often as the near ones. Evaluation always begins at the true
-start.
+A level's hard parts lie behind its easy ones. When some episodes begin along a known way, or where
+earlier ones have been, the far parts are played as often as the near ones. Evaluation always begins
+at the true start.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,8 @@ from numpy.typing import NDArray
 
 from warpzone.config import StartOptions
 from warpzone.rollout.collector import Info
+from warpzone.train.curriculum import LevelChooser
+from warpzone.train.ways import Guide
 from warpzone.vectors.make import Games
 
 # Steps after which a place's snapshot gives way to a newer one: the agent arrives in other ways.
@@ -25,37 +28,73 @@ _NOWHERE = -1
 
 @dataclass(frozen=True)
 class Place:
-    """Somewhere the agent has been, as it was then."""
+    """Somewhere to begin."""
 
     state: bytes
     step: int  # When it was taken, in steps of a lane.
     distance: int  # From the level's start; orders places along the way.
 
 
-class SnapshotStarts:
+@dataclass(frozen=True)
+class Start:
+    """Where an episode begins; without a place, at the level's own start."""
+
+    level: str
+    place: Place | None = None
+
+
+class EpisodeStarts:
     """Keeps snapshots of the way and chooses where each lane's episodes begin.
 
     A lane resets within a step, so the start after the present episode is chosen when that begins.
     """
 
-    def __init__(self, env: Games, options: StartOptions, seed: int):
-        """Begins with an empty archive: the first episodes start at the level's start."""
-        self.env, self.options = env, options
-        self._random = np.random.default_rng(seed)
-        self._levels = env.levels()
-        self._places: dict[str, dict[int, Place]] = {level: {} for level in self._levels}
-        self._step = 0
-        self._present: list[Place | None] = [None] * env.num_envs
-        self._next: list[Place | None] = [None] * env.num_envs
-        self._cells = np.full(env.num_envs, _NOWHERE, np.int64)
+    def __init__(
+        self,
+        env: Games,
+        options: StartOptions,
+        seed: int,
+        *,
+        guides: Mapping[str, Guide] | None = None,
+        chooser: LevelChooser | None = None,
+    ):
+        """Begins at the levels' own starts, with nothing reached yet.
 
-    def is_snapshot(self, lane: int) -> bool:
-        """Whether the lane's present episode began at a snapshot."""
-        return self._present[lane] is not None
+        Args:
+            env: The games; nothing of them has been played.
+            options: How many episodes begin where.
+            seed: Of the choices.
+            guides: Ways through the levels: progress is measured along them.
+            chooser: Chooses levels; without one that is the games' business.
+        """
+        self.env, self.options, self.chooser = env, options, chooser
+        self._guides = guides or {}
+        self._along = {
+            level: [Place(state.blob, 0, state.distance) for state in guide.places]
+            for level, guide in self._guides.items()
+        }
+        self._random = np.random.default_rng(seed)
+        self._step = 0
+        self._reached: dict[str, dict[int, Place]] = {}
+        self._present = [Start(level) for level in env.levels()]
+        self._next = list(self._present)
+        self._cells = np.full(env.num_envs, _NOWHERE, np.int64)
+        for lane, start in enumerate(self._present):
+            self._guide(lane, start.level)
+
+    @property
+    def _idle(self) -> bool:
+        return self.options.share <= 0 and self.chooser is None
+
+    def begun(self, lane: int) -> Start:
+        """Where the lane's present episode began."""
+        start = self._present[lane]
+        # Games that choose their levels themselves know best.
+        return start if self.chooser is not None else Start(self.env.levels()[lane], start.place)
 
     def observe(self, info: Info, ended: NDArray[np.bool_]) -> None:
         """Takes the info of a step: keeps new places, and chooses for lanes that ended."""
-        if self.options.share <= 0:
+        if self._idle:
             return
         self._step += 1
         cells = self._cells_of(info)
@@ -65,6 +104,7 @@ class SnapshotStarts:
         for lane in np.nonzero(news)[0].tolist():
             self._keep(lane, int(cells[lane]), info)
         for lane in np.nonzero(ended)[0].tolist():
+            self._tell(lane, info)
             self._begin(lane, self._distance(lane, info))
 
     def _cells_of(self, info: Info) -> NDArray[np.int64]:
@@ -76,65 +116,104 @@ class SnapshotStarts:
         return cells * 4096 + columns
 
     def _keep(self, lane: int, cell: int, info: Info) -> None:
-        places = self._places[self._levels[lane]]
+        if self.options.share <= 0:
+            return
+        places = self._reached.setdefault(self._present[lane].level, {})
         known = places.get(cell)
         if known is None or self._step - known.step >= _REFRESH:
             state = self.env.save_console(lane)
             places[cell] = Place(state, self._step, self._distance(lane, info))
 
     def _distance(self, lane: int, info: Info) -> int:
+        place = self._present[lane].place
+        return int(info["progress"][lane]) + (0 if place is None else place.distance)
+
+    def _tell(self, lane: int, info: Info) -> None:
+        """Who chooses levels hears of an episode."""
+        if self.chooser is None:
+            return
         start = self._present[lane]
-        return int(info["progress"][lane]) + (0 if start is None else start.distance)
+        self.chooser.played(start.level, int(info["steps"][lane]))
+        if start.place is None:
+            cleared = bool(info["flag_get"][lane])
+            self.chooser.ended(start.level, cleared, int(info["progress"][lane]))
 
     def _begin(self, lane: int, end: int) -> None:
         """The lane has just begun at the start prepared for it; the one after is chosen."""
-        self._present[lane] = self._next[lane]
+        ended, self._present[lane] = self._present[lane], self._next[lane]
         self._cells[lane] = _NOWHERE
-        self._prepare(lane, self._choose(lane, end))
+        level = ended.level if self.chooser is None else self.chooser.next_level()
+        near = end if level == ended.level else None
+        self._prepare(lane, Start(level, self._choose(level, near)))
 
-    def _prepare(self, lane: int, place: Place | None) -> None:
-        self._next[lane] = place
-        self.env.set_start_state(None if place is None else place.state, [lane], idle=False)
+    def _prepare(self, lane: int, start: Start) -> None:
+        self._next[lane] = start
+        if self.chooser is not None:
+            self.env.set_level(start.level, [lane])
+            self._guide(lane, start.level)
+        if self.options.share > 0:
+            state = None if start.place is None else start.place.state
+            self.env.set_start_state(state, [lane], idle=False)
 
-    def _choose(self, lane: int, end: int) -> Place | None:
-        places = list(self._places[self._levels[lane]].values())
-        if not places or self._random.random() >= self.options.share:
+    def _guide(self, lane: int, level: str) -> None:
+        if level in self._guides:
+            self.env.set_route(self._guides[level].route, [lane])
+
+    def _choose(self, level: str, end: int | None) -> Place | None:
+        """A place of the level, or None for its own start."""
+        reached = list(self._reached.get(level, {}).values())
+        along = self._along.get(level, [])
+        if not (reached or along) or self._random.random() >= self.options.share:
             return None
-        if self._random.random() < self.options.near_end:
-            before = [p for p in places if p.distance <= end - self.options.spacing // 2]
+        if end is not None and self._random.random() < self.options.near_end:
+            before = [p for p in reached if p.distance <= end - self.options.spacing // 2]
             if before:
                 return max(before, key=lambda place: place.distance)
-        return places[int(self._random.integers(len(places)))]
+        if not reached or (along and self._random.random() < self.options.way_share):
+            reached = along
+        return reached[int(self._random.integers(len(reached)))]
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that an exact resume needs, as plain data."""
         return {
             "random": repr(self._random.bit_generator.state),
             "step": self._step,
-            "places": {
+            "reached": {
                 level: [[cell, *_packed(place)] for cell, place in places.items()]
-                for level, places in self._places.items()
+                for level, places in self._reached.items()
             },
-            "present": [_packed(place) for place in self._present],
-            "next": [_packed(place) for place in self._next],
+            "present": [[start.level, *_packed(start.place)] for start in self._present],
+            "next": [[start.level, *_packed(start.place)] for start in self._next],
             "cells": self._cells.tolist(),
+            "chooser": {} if self.chooser is None else self.chooser.state_dict(),
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Goes on from a saved state."""
+        """Goes on from a saved state; `prepare_next` must follow once the lanes are loaded."""
         self._random.bit_generator.state = ast.literal_eval(state["random"])
         self._step = state["step"]
-        for level, rows in state["places"].items():
-            self._places[level] = {row[0]: Place(*row[1:]) for row in rows}
+        self._reached = {
+            level: {row[0]: Place(*row[1:]) for row in rows}
+            for level, rows in state["reached"].items()
+        }
         self._present = [_unpacked(row) for row in state["present"]]
         self._cells[:] = state["cells"]
-        for lane, row in enumerate(state["next"]):
-            self._prepare(lane, _unpacked(row))
+        if self.chooser is not None:
+            self.chooser.load_state_dict(state["chooser"])
+        self._next = [_unpacked(row) for row in state["next"]]
+        # A lane goes on along the route that it is given before it is loaded.
+        for lane, start in enumerate(self._present):
+            self._guide(lane, start.level)
+
+    def prepare_next(self) -> None:
+        """Tells every lane where its next episode begins."""
+        for lane, start in enumerate(self._next):
+            self._prepare(lane, start)
 
 
 def _packed(place: Place | None) -> list[Any]:
     return [] if place is None else [place.state, place.step, place.distance]
 
 
-def _unpacked(row: list[Any]) -> Place | None:
-    return Place(*row) if row else None
+def _unpacked(row: list[Any]) -> Start:
+    return Start(row[0], Place(*row[1:]) if len(row) > 1 else None)

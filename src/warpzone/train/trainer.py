@@ -30,7 +30,6 @@ from warpzone.train.checkpoint_tree import strip_compiled
 from warpzone.train.episode_log import EpisodeLog
 from warpzone.train.guidance import Guidance
 from warpzone.train.replay_learning import ReplayLearning
-from warpzone.train.starts import SnapshotStarts
 
 _COLLECT_SEED, _LEARN_SEED, _START_SEED, _REPLAY_SEED = 1, 2, 3, 5
 _SEEDS_APART = 1_000_003
@@ -73,7 +72,7 @@ class Trainer:
         self.average = AveragedPolicy(self.model, config.learn.averaging)
         self.statistics = EpisodeStatistics()
         self.episodes = EpisodeLog(self.env, self.statistics)
-        self.starts = SnapshotStarts(self.env, config.starts, config.run.seed * 4 + _START_SEED)
+        self.starts = build.make_starts(config, self.env, config.run.seed * 4 + _START_SEED)
         self.collector.observers.append(self._observe)
         self.replay = self._make_replay() if config.replay.capacity else None
         if config.run.compile:
@@ -200,7 +199,7 @@ class Trainer:
         )
 
     def _observe(self, info: Info, ended: NDArray[np.bool_]) -> None:
-        self.episodes.observe(info, ended, self._played, self.starts.is_snapshot)
+        self.episodes.observe(info, ended, self._played, self.starts.begun)
         self.starts.observe(info, ended)
         self.guidance.observe(info, ended)
 
@@ -294,12 +293,13 @@ class Trainer:
 
     def _load_games(self, state: dict[str, Any]) -> None:
         self.env.reset(seed=0)
+        self.starts.load_state_dict(state["starts"])
         for lane, blob in enumerate(state["lanes"]):
             self.env.load_state(blob, [lane])
         self.source.load_state_dict(state["source"])
         self.guidance.load_state_dict(state["guidance"])
         self.collector.state = to_device(state["memory"], self.device)
-        self.starts.load_state_dict(state["starts"])
+        self.starts.prepare_next()
 
     def _begin_anew(self, state: dict[str, Any]) -> None:
         env = self.config.env

@@ -234,6 +234,14 @@ class GameVector(VectorEnv[Obs, Any, Any]):
         """Always fails; see `saves_states`."""
         raise StateError(_NO_STATES)
 
+    def set_level(self, level: str, lanes: Any = None) -> None:
+        """Always fails: each game was made for its levels."""
+        raise ConfigError("levels change while games run only with vector='native'")
+
+    def set_route(self, way: Any, lanes: Any = None) -> None:
+        """Always fails: progress is measured by areas."""
+        raise ConfigError("progress is measured along a route only with vector='native'")
+
     def _take(self, info: dict[str, Any], lanes: NDArray[np.bool_]) -> None:
         """Keeps what an info says of some lanes; where it says nothing, the last word stands.
 
