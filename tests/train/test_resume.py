@@ -22,6 +22,7 @@ from warpzone.train.checkpoint_store import find_latest
 from warpzone.train.trainer import Trainer
 
 LANES, STEPS = 4, 8
+WAYS = Path(__file__).parent.parent.parent / "ways"
 
 
 def small(
@@ -47,16 +48,34 @@ def assert_same(first: dict[str, torch.Tensor], second: dict[str, torch.Tensor])
         assert torch.equal(value, second[name]), name
 
 
+def along_ways(order: str) -> TrainConfig:
+    config = small()
+    env = replace(config.env, level="1-1..1-4", level_order=order, max_steps=7)
+    return replace(
+        config, env=env, starts=replace(config.starts, ways=str(WAYS), near_end=0.5, share=0.8)
+    )
+
+
 @pytest.mark.parametrize(
     "config",
     [
         small("none", "ppo", "tiles"),
+        along_ways("curriculum"),
+        along_ways("random"),
         small("none", "ppo", "tiles", heads="noisy"),
         small("lstm", "vtrace", "tiles", heads="noisy"),
         small("transformer", "ppo", "tiles"),
         small("gru", "ppo", "pixels"),
     ],
-    ids=["plain", "noisy", "lstm-vtrace-noisy", "transformer", "gru-pixels"],
+    ids=[
+        "plain",
+        "ways-curriculum",
+        "ways-random",
+        "noisy",
+        "lstm-vtrace-noisy",
+        "transformer",
+        "gru-pixels",
+    ],
 )
 def test_a_resumed_trainer_equals_an_unbroken_one(
     tmp_path: Path, rom_path: Path, config: TrainConfig

@@ -163,6 +163,7 @@ _ROLLOUT = [
     _count("rollout/clears", "episodes", "Clears since the row before."),
     Metric("level/clear_rate", "share", "Clears among a level's last 100 episodes.", labelled=True),
     Metric("level/progress_mean", "px", "Mean progress on a level.", labelled=True),
+    Metric("level/share", "share", "Steps that a curriculum aims to give a level.", labelled=True),
 ]
 
 _AIDS = [

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from warpzone.config import StartOptions
 from warpzone.rollout.collector import Info
+from warpzone.telemetry.metrics import MetricRow
 from warpzone.train.curriculum import LevelChooser
 from warpzone.train.ways import Guide
 from warpzone.vectors.make import Games
@@ -106,6 +107,11 @@ class EpisodeStarts:
         for lane in np.nonzero(ended)[0].tolist():
             self._tell(lane, info)
             self._begin(lane, self._distance(lane, info))
+
+    def metrics(self) -> MetricRow:
+        """Shares of the levels, where a curriculum gives them."""
+        shares = {} if self.chooser is None else self.chooser.shares()
+        return {f"level/share/{level}": share for level, share in shares.items()}
 
     def _cells_of(self, info: Info) -> NDArray[np.int64]:
         """A number for each lane's place. Mazes that send Mario back change their counters."""

@@ -96,6 +96,7 @@ class Trainer:
         self.episodes.flush()
         forced = bool(self.storage.forced.any())
         row = self.guidance.after_rollout(self.statistics.best_progress, self.success > 0, forced)
+        row |= self.starts.metrics()
         self.source.launch()
         learning = time.perf_counter()
         rate = self._apply_schedules()
