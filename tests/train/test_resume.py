@@ -16,6 +16,7 @@ from warpzone.config import (
     StartOptions,
     TrainConfig,
 )
+from warpzone.config_aids import ReplayOptions
 from warpzone.errors import CheckpointError, ResumeError
 from warpzone.train import build, checkpoint, session
 from warpzone.train.checkpoint_store import find_latest
@@ -52,7 +53,10 @@ def along_ways(order: str) -> TrainConfig:
     config = small()
     env = replace(config.env, level="1-1..1-4", level_order=order, max_steps=7)
     return replace(
-        config, env=env, starts=replace(config.starts, ways=str(WAYS), near_end=0.5, share=0.8)
+        config,
+        env=env,
+        starts=replace(config.starts, ways=str(WAYS), near_end=0.5, share=0.8),
+        replay=ReplayOptions(capacity=3 * LANES * STEPS, batch=16, warm_up=8),
     )
 
 

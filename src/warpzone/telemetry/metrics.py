@@ -178,6 +178,7 @@ _REPLAY = [
     Metric("replay/fill", "share", "Transitions that can be drawn, of the capacity."),
     _count("replay/pushed", "transitions", "Transitions pushed since the run began."),
     Metric("replay/better_share", "share", "Drawn ones that were better than the critic says now."),
+    Metric("replay/shown_better_share", "share", "The same of steps drawn from demonstrations."),
     Metric("replay/unique_ratio_last", "share", "Different transitions in the last draw."),
     Metric("replay/unique_ratio_mean", "share", "The same, mean over all draws."),
     *_spread("replay/priority", "", "Priorities as they are drawn by", "mean p50 p90 p99"),

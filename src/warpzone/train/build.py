@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
 
@@ -48,7 +49,7 @@ _PRECISIONS: dict[Precision, torch.dtype] = {
 
 def make_env(config: TrainConfig) -> Games:
     """The games of a run."""
-    env, reward, workers = config.env, config.reward, config.workers
+    env, workers = config.env, config.workers
     return make_games(
         trained_levels(env),
         num_envs=env.num_envs,
@@ -67,13 +68,7 @@ def make_env(config: TrainConfig) -> Games:
         autoreset="same-step",
         max_steps=env.max_steps,
         stagnation_limit=env.stagnation_limit,
-        weights={
-            "distance": reward.distance,
-            "clear": reward.clear,
-            "death": reward.death,
-            "time": reward.time,
-            "score": reward.score,
-        },
+        weights=reward_weights(config),
         **shared_env_options(config),
         sticky_prob=env.sticky_prob,
         noop_max=env.noop_max,
@@ -91,6 +86,11 @@ def make_starts(config: TrainConfig, env: Games, seed: int) -> EpisodeStarts:
         chooser = RandomLevels(levels, seed)
     guides = read_guides(Path(options.ways), levels, options.spacing) if options.ways else None
     return EpisodeStarts(env, options, seed, guides=guides, chooser=chooser)
+
+
+def reward_weights(config: TrainConfig) -> dict[str, float]:
+    """What the games of a run reward."""
+    return asdict(config.reward)
 
 
 def shared_env_options(config: TrainConfig) -> dict[str, Any]:

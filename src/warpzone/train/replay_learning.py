@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any
 
 from torch import Tensor
@@ -32,6 +33,7 @@ class ReplayLearning:
         apply: Callable[[Tensor], float],
         autocast: Callable[[], AbstractContextManager[Any]],
         seed: int,
+        shown: Sequence[Moments] = (),
     ):
         """Allocates the memory.
 
@@ -42,20 +44,25 @@ class ReplayLearning:
             apply: Takes an optimizer step on a loss.
             autocast: Makes the context in which the model runs forward.
             seed: Of the draws.
+            shown: Demonstrations, which are kept for ever, in a memory of their own.
         """
         options, env = config.replay, config.env
         tiles = env.obs == "tiles"
         self._discount = config.learn.discount
         self._save = options.save
-        self.memory = PrioritizedReplay(
-            ReplaySettings(options.capacity, options.alpha, options.half, options.sampler),
-            lanes=env.num_envs,
-            stack=env.stack or (2 if tiles else 4),
-            stack_shape=(obs_space["tiles"] if tiles else obs_space).shape,
-            features=obs_space["features"].shape[0] if tiles else 0,
-            device=model.policy.weight.device,
-            seed=seed,
-        )
+
+        def make_memory(capacity: int, lanes: int, seed: int) -> PrioritizedReplay:
+            return PrioritizedReplay(
+                ReplaySettings(capacity, options.alpha, options.half, options.sampler),
+                lanes=lanes,
+                stack=env.stack or (2 if tiles else 4),
+                stack_shape=(obs_space["tiles"] if tiles else obs_space).shape,
+                features=obs_space["features"].shape[0] if tiles else 0,
+                device=model.policy.weight.device,
+                seed=seed,
+            )
+
+        self.memory = make_memory(options.capacity, env.num_envs, seed)
         settings = ImitationSettings(
             options.interval,
             options.batches,
@@ -66,6 +73,13 @@ class ReplayLearning:
             options.warm_up,
         )
         self._imitation = SelfImitation(model, self.memory, settings, apply, autocast)
+        self.shown: PrioritizedReplay | None = None
+        if shown:
+            self.shown = make_memory(sum(len(moments.actions) for moments in shown), 1, seed + 1)
+            for moments in shown:
+                self.shown.push(moments)
+            settings = replace(settings, warm_up=0)
+            self._from_shown = SelfImitation(model, self.shown, settings, apply, autocast)
 
     def push(self, storage: RolloutStorage) -> None:
         """Keeps a rollout, forced steps included: what they led to is worth imitating too."""
@@ -91,16 +105,27 @@ class ReplayLearning:
 
     def learn(self, update: int, progress: float) -> MetricRow:
         """Learns from draws if it is time to, and tells how replay fares."""
-        return self._imitation.learn(update, progress) | self.memory.take_metrics()
+        row: MetricRow = {}
+        if self.shown is not None:
+            told = self._from_shown.learn(update, progress)
+            if told:
+                row["replay/shown_better_share"] = told["replay/better_share"]
+            self.shown.take_metrics()
+        return row | self._imitation.learn(update, progress) | self.memory.take_metrics()
 
     def state_dict(self) -> dict[str, Any]:
         """The whole memory, or nothing where it is not to be saved."""
-        return self.memory.state_dict() if self._save else {}
+        if not self._save:
+            return {}
+        shown = {} if self.shown is None else self.shown.state_dict()
+        return {"memory": self.memory.state_dict(), "shown": shown}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Goes on with a saved memory, or with an empty one, which is said."""
         if state:
-            self.memory.load_state_dict(state)
+            self.memory.load_state_dict(state["memory"])
+            if self.shown is not None:
+                self.shown.load_state_dict(state["shown"])
         else:
             _log.warning(
                 "the checkpoint holds no replay (--no-replay-save), so it begins empty: this run "

@@ -27,6 +27,7 @@ from warpzone.telemetry.episodes import EpisodeStatistics
 from warpzone.telemetry.metrics import MetricRow
 from warpzone.train import build
 from warpzone.train.checkpoint_tree import strip_compiled
+from warpzone.train.demonstrations import demonstrations
 from warpzone.train.episode_log import EpisodeLog
 from warpzone.train.guidance import Guidance
 from warpzone.train.replay_learning import ReplayLearning
@@ -221,6 +222,7 @@ class Trainer:
             apply=self.learner.take_step,
             autocast=self.autocast,
             seed=self.config.run.seed * 8 + _REPLAY_SEED,
+            shown=demonstrations(self.config) if self.config.starts.ways else (),
         )
 
     # Everything that an exact resume needs.

@@ -1,0 +1,114 @@
+"""Ways as the agent would have played them, for replay to learn from.
+
+A search presses buttons that an action set may lack. Steps with such buttons are played, but not
+shown to the learner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from warpzone.config import TrainConfig
+from warpzone.envs.actions import resolve_actions
+from warpzone.envs.vector import MarioVectorEnv
+from warpzone.errors import WayError
+from warpzone.learning import returns
+from warpzone.replay.buffer import Moments
+from warpzone.search.route import route_of
+from warpzone.search.way import ENDING, Way, read_way
+from warpzone.train import build
+from warpzone.train.levels import trained_levels
+
+
+def demonstrations(config: TrainConfig) -> list[Moments]:
+    """What a run's ways show, one for each level.
+
+    Raises:
+        WayError: When a way does not fit the run.
+    """
+    folder = Path(config.starts.ways)
+    ways = [read_way(folder / f"{level}{ENDING}") for level in trained_levels(config.env)]
+    return [demonstrate(way, config) for way in ways]
+
+
+def demonstrate(way: Way, config: TrainConfig) -> Moments:
+    """Plays a way, and returns the steps that the run's actions can express, as of one lane.
+
+    Raises:
+        WayError: When it was found with another frame skip.
+    """
+    if way.frame_skip != config.env.frame_skip:
+        raise WayError(
+            f"the way for {way.level} has inputs of {way.frame_skip} frames and env.frame_skip is "
+            f"{config.env.frame_skip}; explore with --frame-skip {config.env.frame_skip}, or give "
+            "--replay-capacity 0"
+        )
+    options = build.shared_env_options(config)
+    own = resolve_actions(config.env.actions)
+    buttons = own + sorted(set(way.inputs) - set(own))
+    env = MarioVectorEnv(
+        way.level,
+        num_threads=1,
+        autoreset="disabled",
+        weights=build.reward_weights(config),
+        **(options | {"actions": buttons}),
+    )
+    try:
+        env.set_route(route_of(way))
+        played, rewards = _play(env, [buttons.index(byte) for byte in way.inputs])
+    finally:
+        env.close()
+    return _moments(played, way.inputs, own, _returns(rewards, config.learn.discount))
+
+
+def _play(env: MarioVectorEnv, actions: Sequence[int]) -> tuple[list[Any], list[float]]:
+    obs, _ = env.reset(seed=0)
+    seen: list[Any] = []
+    rewards: list[float] = []
+    for action in actions:
+        seen.append(obs)
+        obs, reward, terminated, _, _ = env.step([action])
+        rewards.append(float(reward[0]))
+        if terminated[0]:
+            break
+    return seen, rewards
+
+
+def _returns(rewards: Sequence[float], discount: float) -> Tensor:
+    """What followed each step; the last one ends the episode."""
+    steps = torch.tensor(rewards).unsqueeze(1)
+    ends = torch.zeros_like(steps, dtype=torch.bool)
+    ends[-1] = True
+    nothing = torch.zeros_like(steps)
+    return returns.gae(
+        returns.Steps(steps, nothing, nothing, ends, ends), discount, trace=1.0
+    ).returns
+
+
+def _moments(seen: list[Any], inputs: bytes, own: list[int], values: Tensor) -> Moments:
+    kept = [step for step in range(len(seen)) if inputs[step] in own]
+    # A stack whose predecessor is left out shares no picture with what is there.
+    first = [[place == 0 or kept[place - 1] != step - 1] for place, step in enumerate(kept)]
+    stacks, features = _stacked([seen[step] for step in kept])
+    return Moments(
+        stacks,
+        features,
+        torch.tensor(first),
+        torch.tensor([[own.index(inputs[step])] for step in kept]),
+        values[kept],
+        torch.zeros(len(kept), 1),
+    )
+
+
+def _stacked(seen: list[Any]) -> tuple[Tensor, Tensor | None]:
+    if isinstance(seen[0], dict):
+        tiles = np.stack([obs["tiles"] for obs in seen])
+        features = np.stack([obs["features"] for obs in seen])
+        return torch.from_numpy(tiles), torch.from_numpy(features)
+    return torch.from_numpy(np.stack(seen)), None
