@@ -8,11 +8,13 @@ from torch import nn
 
 from warpzone.models.actor_critic import ActorCritic, Obs, entropy, log_prob
 from warpzone.models.encoders import (
+    BINS,
     Encoder,
     FoldedEncoder,
     ImpalaEncoder,
     NatureEncoder,
     TileEncoder,
+    binned,
     centred,
     folded,
 )
@@ -54,6 +56,15 @@ def test_picture_encoders_give_a_vector_of_their_size(encoder: nn.Module) -> Non
     output = encoder(random_obs(3, 4, 84, 84))
     assert output.shape == (3, 64)
     assert bool(torch.isfinite(output).all())
+
+
+def test_bins_share_a_value_and_keep_its_place() -> None:
+    values = torch.tensor([[0, 255, 128, 40]], dtype=torch.uint8)
+    bins = binned(values).view(4, BINS)
+    assert torch.allclose(bins.sum(1), torch.ones(4))
+    levels = torch.linspace(0.0, 255.0, BINS)
+    assert torch.allclose(bins @ levels, values[0].float(), atol=1e-3)
+    assert ((bins > 0).sum(1) <= 2).all()
 
 
 def test_the_tile_encoder_uses_grid_and_features() -> None:

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 FOLD = 4
+BINS = 8
 
 Layer = TypeVar("Layer", nn.Linear, nn.Conv2d)
 
@@ -149,7 +150,7 @@ class ImpalaEncoder(PictureEncoder):
 
 
 class TileEncoder(Encoder):
-    """Two linear layers over the tile grid and its features."""
+    """Two linear layers over the tile grid and its features, as numbers and in bins."""
 
     def __init__(self, cells: int, features: int, hidden: int, size: int):
         """Makes the encoder.
@@ -162,7 +163,7 @@ class TileEncoder(Encoder):
         """
         super().__init__()
         self.size = size
-        self.first = orthogonal(nn.Linear(cells + features, hidden))
+        self.first = orthogonal(nn.Linear(cells + features * (1 + BINS), hidden))
         self.second = orthogonal(nn.Linear(hidden, size))
 
     def prepare(self, obs: tuple[Tensor, Tensor]) -> Tensor:
@@ -171,12 +172,23 @@ class TileEncoder(Encoder):
         precision = working_precision(tiles)
         grid = tiles.flatten(1).to(precision) / 255.0
         extra = (features.to(precision) - 128.0) / 64.0
-        return torch.cat([grid, extra], 1)
+        return torch.cat([grid, extra, binned(features).to(precision)], 1)
 
     def forward(self, obs: tuple[Tensor, Tensor] | Tensor) -> Tensor:
         """Encodes grids with features, prepared or not."""
         prepared = self.prepare(obs) if isinstance(obs, tuple) else obs
         return functional.relu(self.second(functional.relu(self.first(prepared))))
+
+
+def binned(values: Tensor) -> Tensor:
+    """Bytes, [B, F], as shares of bins around eight levels, [B, F * 8].
+
+    A speed or a distance matters in steps, such as just too near to jump, which a layer learns far
+    more quickly from bins than from one number. A value between two levels is shared by both.
+    """
+    levels = torch.linspace(0.0, 255.0, BINS, device=values.device)
+    gaps = (values.unsqueeze(-1) - levels).abs_().div_(255.0 / (BINS - 1))
+    return (1.0 - gaps).clamp_(min=0.0).flatten(1)
 
 
 def folded(pictures: Tensor) -> Tensor:
