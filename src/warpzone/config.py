@@ -180,6 +180,8 @@ class LearnOptions:
     """Weight of the entropy when every episode clears."""
     entropy_fade: float = 1.0
     """Power of the clear rate by which that weight fades; below 1 it does so sooner."""
+    entropy_schedule: Literal["constant", "linear", "cosine"] = "constant"
+    """How that weight falls with the steps done, besides; at the end of the run nothing is left."""
     averaging: float = 0.95
     """Share of the averaged weights that an update leaves; they are what is evaluated and filmed. 0
     means the weights as they are."""

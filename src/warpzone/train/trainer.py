@@ -182,6 +182,7 @@ class Trainer:
         learn = self.config.learn
         faded = self.success**learn.entropy_fade
         annealed = blended(learn.entropy, learn.entropy_at_success, faded)
+        annealed *= scheduled(learn.entropy_schedule, self.steps / self.config.run.steps, 0.0)
         return self.guidance.entropy(annealed)
 
     def _infer(
