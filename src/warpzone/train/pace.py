@@ -5,6 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from warpzone.rollout.sources import Rollout
+from warpzone.telemetry.metrics import MetricRow
+
 _KEPT = 0.97
 """Share of the past that counts at each update: the last thirty or so decide."""
 
@@ -60,3 +63,23 @@ class Pace:
         """Time that so many steps will take."""
         speed = self.steps_per_second
         return None if not speed else max(0, steps) / speed
+
+
+def speed_row(rollout: Rollout, learning: float, wall: float) -> MetricRow:
+    """One update: what it took, in seconds, and who waited for whom."""
+    times, steps = rollout.times, rollout.storage.steps * rollout.storage.lanes
+    # Overlapped, collecting takes time only where the learner waits for it.
+    serial = rollout.lag == 0
+    counted = learning + (times.environment + times.inference if serial else rollout.learner_idle)
+    return {
+        "speed/steps_per_second": steps / wall,
+        "speed/updates_per_second": 1.0 / wall,
+        "speed/rollout_seconds": times.total,
+        "speed/emulation_seconds": times.environment,
+        "speed/inference_seconds": times.inference,
+        "speed/learn_seconds": learning,
+        "speed/other_share": max(0.0, 1.0 - counted / wall),
+        "speed/learner_idle_seconds": rollout.learner_idle,
+        "speed/collector_idle_seconds": rollout.collector_idle,
+        "learn/policy_lag": rollout.lag,
+    }

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import random
 import time
 import warnings
 from functools import partial
@@ -21,7 +19,7 @@ from warpzone.models.actor_critic import ActorCritic, Decision, Obs
 from warpzone.models.placement import to_device
 from warpzone.processors import processor_cores
 from warpzone.rollout.collector import Collector, Info
-from warpzone.rollout.sources import Rollout, snapshot_of
+from warpzone.rollout.sources import snapshot_of
 from warpzone.rollout.storage import RolloutStorage
 from warpzone.telemetry.episodes import EpisodeStatistics
 from warpzone.telemetry.metrics import MetricRow
@@ -30,10 +28,9 @@ from warpzone.train.checkpoint_tree import strip_compiled
 from warpzone.train.demonstrations import demonstrations
 from warpzone.train.episode_log import EpisodeLog
 from warpzone.train.guidance import Guidance
+from warpzone.train.pace import speed_row
+from warpzone.train.random_streams import RandomStreams
 from warpzone.train.replay_learning import ReplayLearning
-
-_COLLECT_SEED, _LEARN_SEED, _START_SEED, _REPLAY_SEED = 1, 2, 3, 5
-_SEEDS_APART = 1_000_003
 
 
 class Trainer:
@@ -42,7 +39,7 @@ class Trainer:
     def __init__(self, config: TrainConfig):
         """Builds environment, network, collector and learner; nothing is played yet."""
         self.config = config
-        _seed_everything(config.run.seed)
+        self.random = RandomStreams(config.run.seed)
         torch.set_num_threads(config.run.torch_threads or processor_cores())
         self.device = build.choose_device(config)
         self.env = build.make_env(config)
@@ -53,11 +50,9 @@ class Trainer:
         self.autocast = build.make_autocast(self.precision, self.device)
         self.storage = self._make_storage()
         self.guidance = Guidance(self.env, config)
-        self._collect_random = torch.Generator().manual_seed(config.run.seed * 2 + _COLLECT_SEED)
-        self._learn_random = torch.Generator().manual_seed(config.run.seed * 2 + _LEARN_SEED)
         policy = snapshot_of(self.model) if config.run.overlap else self.model
         self.collector = Collector(
-            self.env, policy, self.storage, self._collect_random, partial(self._infer, policy)
+            self.env, policy, self.storage, self.random.collect, partial(self._infer, policy)
         )
         self.collector.pilot = self.guidance.pilot
         self.source = build.make_source(self.collector, self.model, self._make_storage)
@@ -66,14 +61,14 @@ class Trainer:
             self.model,
             self.optimizer,
             build.learner_settings(config),
-            self._learn_random,
+            self.random.learn,
             self.autocast,
             scaler=build.make_scaler(self.precision, self.device),
         )
         self.average = AveragedPolicy(self.model, config.learn.averaging)
         self.statistics = EpisodeStatistics()
         self.episodes = EpisodeLog(self.env, self.statistics)
-        self.starts = build.make_starts(config, self.env, config.run.seed * 4 + _START_SEED)
+        self.starts = build.make_starts(config, self.env, self.random.starts_seed)
         self.collector.observers.append(self._observe)
         self.replay = self._make_replay() if config.replay.capacity else None
         if config.run.compile:
@@ -114,7 +109,7 @@ class Trainer:
         self.updates += 1
         wall = time.perf_counter() - began
         self.elapsed += wall
-        return row | {"learn/rate": rate} | _speed(rollout, learned - learning, wall)
+        return row | {"learn/rate": rate} | speed_row(rollout, learned - learning, wall)
 
     @property
     def _batch(self) -> int:
@@ -222,7 +217,7 @@ class Trainer:
             self.model,
             apply=self.learner.take_step,
             autocast=self.autocast,
-            seed=self.config.run.seed * 8 + _REPLAY_SEED,
+            seed=self.random.replay_seed,
             shown=demonstrations(self.config) if self.config.starts.ways else (),
         )
 
@@ -236,13 +231,7 @@ class Trainer:
             "average": self.average.state_dict(),
             "optimizer": self.optimizer.state_dict(),
             "learner": self.learner.state_dict(),
-            "random": {
-                "python": repr(random.getstate()),
-                "numpy": _numpy_random_state(),
-                "torch": torch.get_rng_state(),
-                "collect": self._collect_random.get_state(),
-                "learn": self._learn_random.get_state(),
-            },
+            "random": self.random.state_dict(),
             "lanes": self._saved_lanes(),
             "source": self.source.state_dict(),
             "episodes": self.episodes.state_dict(),
@@ -269,12 +258,7 @@ class Trainer:
         self.optimizer.load_state_dict(state["optimizer"])
         self.learner.load_state_dict(state["learner"])
         self.average.load_state_dict(state["average"])
-        draws = state["random"]
-        _set_python_random_state(draws["python"])
-        _set_numpy_random_state(draws["numpy"])
-        torch.set_rng_state(draws["torch"])
-        self._collect_random.set_state(draws["collect"])
-        self._learn_random.set_state(draws["learn"])
+        self.random.load_state_dict(state["random"])
         self.statistics.load_state_dict(state["statistics"])
         counters = state["counters"]
         self.steps, self.updates = counters["steps"], counters["updates"]
@@ -318,56 +302,8 @@ class Trainer:
             | {part: state["guidance"][part] for part in ("rescue", "adaptive")}
         )
         # Other games than those that the run began with.
-        self.collector.begin(self.config.run.seed + self.sessions * _SEEDS_APART)
-
-
-def _speed(rollout: Rollout, learning: float, wall: float) -> MetricRow:
-    times, steps = rollout.times, rollout.storage.steps * rollout.storage.lanes
-    # Overlapped, collecting takes time only where the learner waits for it.
-    serial = rollout.lag == 0
-    counted = learning + (times.environment + times.inference if serial else rollout.learner_idle)
-    return {
-        "speed/steps_per_second": steps / wall,
-        "speed/updates_per_second": 1.0 / wall,
-        "speed/rollout_seconds": times.total,
-        "speed/emulation_seconds": times.environment,
-        "speed/inference_seconds": times.inference,
-        "speed/learn_seconds": learning,
-        "speed/other_share": max(0.0, 1.0 - counted / wall),
-        "speed/learner_idle_seconds": rollout.learner_idle,
-        "speed/collector_idle_seconds": rollout.collector_idle,
-        "learn/policy_lag": rollout.lag,
-    }
+        self.collector.begin(self.random.games_seed(self.sessions))
 
 
 def _threads(count: int) -> str:
     return f"{count} thread" if count == 1 else f"{count} threads"
-
-
-def _seed_everything(seed: int) -> None:
-    random.seed(seed)
-    np.random.seed(seed % 2**32)
-    torch.manual_seed(seed)
-
-
-def _numpy_random_state() -> dict[str, Any]:
-    kind, keys, position, has_gauss, gauss = np.random.get_state()
-    return {
-        "kind": kind,
-        "keys": torch.from_numpy(np.asarray(keys).astype(np.int64)),
-        "position": int(position),
-        "has_gauss": int(has_gauss),
-        "gauss": float(gauss),
-    }
-
-
-def _set_numpy_random_state(state: dict[str, Any]) -> None:
-    keys = state["keys"].numpy().astype(np.uint32)
-    np.random.set_state(
-        (state["kind"], keys, state["position"], state["has_gauss"], state["gauss"])
-    )
-
-
-def _set_python_random_state(text: str) -> None:
-    version, internal, gauss = ast.literal_eval(text)
-    random.setstate((version, tuple(internal), gauss))
