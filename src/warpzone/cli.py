@@ -12,13 +12,16 @@ import tyro
 
 from warpzone import __version__
 from warpzone.commands.benches import Bench
+from warpzone.commands.campaign import Campaign, campaign_defaults
 from warpzone.commands.doctor import Doctor
 from warpzone.commands.evaluate import Evaluate
 from warpzone.commands.explore import Explore
+from warpzone.commands.export import Export
 from warpzone.commands.play import Play
 from warpzone.commands.render import Render
 from warpzone.commands.rom import Rom
 from warpzone.commands.runs import Runs, RunsShow, Video
+from warpzone.commands.scoreboard import Scores
 from warpzone.commands.tools import Tools
 from warpzone.commands.train import Train, settled, train_defaults
 from warpzone.errors import WarpzoneError
@@ -35,6 +38,9 @@ Examples:
   warpzone video runs/mario-1-1  # film it
   warpzone runs               # what was trained so far
   warpzone runs show runs/mario-1-1   # what its latest checkpoint holds
+  warpzone export runs/mario-1-1 -o 1-1.policy   # its policy as one small file
+  warpzone campaign --levels all -o campaign/   # train every level, keep a scoreboard
+  warpzone scoreboard policies/  # how well each of the 32 levels is played
   warpzone explore --level 8-4   # find a way through a level by search
   warpzone bench env          # how fast it runs here
   warpzone doctor             # what is wrong on this machine
@@ -61,6 +67,9 @@ COMMANDS: dict[str, Callable[..., Command]] = {
     "eval": Evaluate,
     "video": Video,
     "runs": Runs,
+    "campaign": Campaign,
+    "export": Export,
+    "scoreboard": Scores,
     "explore": Explore,
     "render": Render,
     "play": Play,
@@ -109,6 +118,15 @@ def _parse(arguments: Sequence[str]) -> Command:
         rest = settled(list(arguments[1:]))
         return tyro.cli(
             Train, prog="warpzone train", args=rest, default=train_defaults(rest), config=_PARSING
+        )
+    if arguments[0] == "campaign":
+        rest = list(arguments[1:])
+        return tyro.cli(
+            Campaign,
+            prog="warpzone campaign",
+            args=rest,
+            default=campaign_defaults(rest),
+            config=_PARSING,
         )
     if arguments[:2] == ["runs", "show"]:
         # `runs` itself takes a folder, so this is no subcommand of it.

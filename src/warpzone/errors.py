@@ -61,6 +61,10 @@ class WayError(WarpzoneError, ValueError):
     """A way through a level is damaged, for another game, or does not lead through."""
 
 
+class ScoreboardError(WarpzoneError, ValueError):
+    """A scoreboard or a campaign is missing, damaged, or not what was asked for."""
+
+
 class VideoError(WarpzoneError, RuntimeError):
     """A video or picture cannot be written."""
 

@@ -34,6 +34,11 @@ _PIXELS = TrainConfig(
 PRESETS: dict[str, TrainConfig] = {
     "cpu": _PIXELS,
     "cpu-quick": replace(_TILES, run=RunOptions(steps=800_000, stop_at_clear_rate=0.95)),
+    "campaign": replace(
+        _TILES,
+        env=replace(_TILES.env, actions="simple"),
+        run=RunOptions(steps=2_000_000, video_minutes=0.0),
+    ),
     "gpu": TrainConfig(
         env=EnvOptions(num_envs=128, actions="simple"),
         model=ModelOptions(encoder="impala"),

@@ -21,10 +21,12 @@ class Evaluate:
       warpzone eval runs/mario-1-1 --greedy --sticky 0 --noop 0
       warpzone eval runs/mario-1-1 --level 1-2 -o results
       warpzone eval runs/mario-random            # also the levels that were held out, apart
+      warpzone eval policies/1-1.policy          # what `warpzone export` wrote
+      warpzone eval policies/                    # each policy on its own levels
     """
 
     run_path: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
-    """A run's folder, or one of its checkpoints."""
+    """A run's folder, one of its checkpoints, a policy file, or a folder of those."""
     level: str | None = None
     """Other levels than the run's own: '1-2', '1-1,1-2', '1-1..1-4', or 'all'."""
     episodes: int = 100
@@ -38,13 +40,14 @@ class Evaluate:
     noop: int = 30
     """Up to so many idle frames at the start."""
     output: Annotated[Path | None, tyro.conf.arg(aliases=["-o"], metavar="NAME")] = None
-    """Write NAME.json and NAME.md; by default evaluation.json and .md in the run's folder."""
+    """Write NAME.json and NAME.md; by default evaluation.json and .md in the run's folder (beside a
+    policy file, named after it)."""
 
     def run(self) -> int:
         """Evaluates and writes the results."""
         from warpzone.evaluate.run_evaluation import evaluate_run, write_results
 
-        results, folder = evaluate_run(
+        results, name = evaluate_run(
             self.run_path,
             level=self.level,
             episodes=self.episodes,
@@ -53,6 +56,6 @@ class Evaluate:
             sticky_prob=self.sticky,
             noop_max=self.noop,
         )
-        table = write_results(results, self.output or folder / "evaluation")
+        table = write_results(results, self.output or name)
         print(table)
         return 0

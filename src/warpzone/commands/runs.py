@@ -122,11 +122,13 @@ class Video:
       warpzone video runs/mario-1-1 --level 1-2 --seed 3 -o run.gif
       warpzone video runs/mario-1-1 --contact-sheet -o lanes.mp4
       warpzone video runs/mario-1-1 --contact-sheet --lanes 36 -o ends.png
+      warpzone video policies/ --level 1-2 -o 1-2.mp4
       warpzone video ways/8-4.way -o 8-4.mp4
     """
 
     run_path: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
-    """A run's folder, one of its checkpoints, or a .way file, which fixes level and inputs."""
+    """A run's folder, one of its checkpoints, a policy file, a folder of those (--level chooses one),
+    or a .way file, which fixes level and inputs."""
     output: Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="FILE")] = Path("run.mp4")
     """The file to write: .mp4 or .gif; a contact sheet can also be a .png."""
     level: str | None = None

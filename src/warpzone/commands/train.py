@@ -13,7 +13,7 @@ from warpzone.config_io import from_environment, from_toml, to_toml
 from warpzone.errors import ConfigError
 from warpzone.presets import PRESETS, preset, with_algorithm, with_observations, with_ways
 
-Preset = Literal["cpu", "cpu-quick", "gpu", "gpu-large"]
+Preset = Literal["cpu", "cpu-quick", "campaign", "gpu", "gpu-large"]
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def train_defaults(arguments: list[str]) -> Train:
         from warpzone.train.session import saved_config
 
         return replace(Train(), config=saved_config(Path(run)))
-    return replace(Train(), config=_fresh_config(arguments))
+    return replace(Train(), config=fresh_config(arguments))
 
 
 def settled(arguments: list[str]) -> list[str]:
@@ -110,7 +110,7 @@ def settled(arguments: list[str]) -> list[str]:
         return arguments
     from warpzone.train.resume_guard import resolve_run
 
-    runs = _value_of(arguments, "--runs") or _fresh_config(arguments).run.runs
+    runs = _value_of(arguments, "--runs") or fresh_config(arguments).run.runs
     path = str(resolve_run(word, Path(runs), _value_of(arguments, "--level")))
     if path != word:
         print(f"goes on with {path}")
@@ -120,13 +120,22 @@ def settled(arguments: list[str]) -> list[str]:
     return [f"--resume={path}" if part == f"--resume={word}" else part for part in arguments]
 
 
-def _fresh_config(arguments: list[str]) -> TrainConfig:
-    name = _value_of(arguments, "--preset") or "cpu"
+def fresh_config(arguments: list[str], default: Preset = "cpu") -> TrainConfig:
+    """What the options of a new run start from: the preset, variables, and a file.
+
+    Args:
+        arguments: Of the command; only a few are looked at.
+        default: The preset, if none is named.
+
+    Raises:
+        ConfigError: For a file that cannot be read, or an option that does not exist.
+    """
+    name = _value_of(arguments, "--preset") or default
     if name not in PRESETS:
-        return preset("cpu")  # The parser refuses it with the list of presets.
+        return preset(default)  # The parser refuses it with the list of presets.
     config = preset(name)
     obs = _value_of(arguments, "--obs")
-    if obs is not None and name.startswith("cpu") and obs != config.env.obs:
+    if obs is not None and not name.startswith("gpu") and obs != config.env.obs:
         config = with_observations(config, obs)
     config = with_algorithm(config, _value_of(arguments, "--algo") or config.learn.algo)
     ways = _value_of(arguments, "--from-ways")

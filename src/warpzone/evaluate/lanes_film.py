@@ -37,7 +37,7 @@ def film_lanes(
     Green means cleared, red a lost life, grey that the episode was cut.
 
     Args:
-        target: A run or a checkpoint.
+        target: A run, a checkpoint, a policy file, or a folder of those.
         output: .mp4 or .gif (at half the size) for a film, .png for how the episodes ended.
         lanes: How many; several levels take turns.
         level: Another level than the run's own.
@@ -46,7 +46,7 @@ def film_lanes(
     """
     if not 1 <= lanes <= _MOST_LANES:
         raise ConfigError(f"lanes is {lanes}; it must be from 1 to {_MOST_LANES}")
-    trained = load_policy(target)
+    trained = load_policy(target, level)
     options = trained.config.env
     env = MarioVectorEnv(
         named_levels(level) if level else trained_levels(options),

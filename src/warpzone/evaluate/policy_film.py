@@ -69,14 +69,14 @@ def film_policy(
     """Films an episode: the first of a few seeds that clears, or else the last tried.
 
     Args:
-        target: A run or a checkpoint.
+        target: A run, a checkpoint, a policy file, or a folder of those.
         output: The video to write.
         level: Another level than the run's own.
         seed: The first to try.
         greedy: Always take the most likely action.
         tries: How many seeds.
     """
-    trained = load_policy(target)
+    trained = load_policy(target, level)
     env = FilmedEnv(
         named_levels(level) if level else trained_levels(trained.config.env),
         sticky_prob=trained.config.env.sticky_prob,

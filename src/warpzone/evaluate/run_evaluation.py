@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from warpzone.errors import ConfigError
 from warpzone.evaluate.evaluation import evaluate
-from warpzone.evaluate.trained import load_policy
+from warpzone.evaluate.policy_file import SUFFIX, read_policy_facts
+from warpzone.evaluate.policy_folder import find_policies, is_policy_folder
+from warpzone.evaluate.trained import TrainedPolicy, checkpoint_of, load_policy
 from warpzone.evaluate.wilson import wilson
 from warpzone.train.atomic_file import write_text_atomically
 from warpzone.train.levels import held_out_levels, named_levels, trained_levels
@@ -24,10 +27,10 @@ def evaluate_run(
     greedy: bool,
     **env_options: Any,
 ) -> tuple[dict[str, Any], Path]:
-    """Plays episodes of each level with a run's policy.
+    """Plays episodes of each level with a run's policy, or with those of a folder.
 
     Args:
-        target: A run or a checkpoint.
+        target: A run, a checkpoint, a policy file, or a folder of those.
         level: Which levels; by default those that it was trained on, and those that were held out.
         episodes: For each level.
         seed: Of the first episode.
@@ -35,32 +38,57 @@ def evaluate_run(
         env_options: Of the environment.
 
     Returns:
-        Results as plain data, and the run's folder.
+        Results as plain data, and the name (without an ending) under which they belong.
     """
     if episodes < 1:
         raise ConfigError(f"episodes is {episodes}; it must be at least 1")
-    trained = load_policy(target)
-    held_out = held_out_levels(trained.config.env)
-    levels = named_levels(level) if level else [*trained_levels(trained.config.env), *held_out]
-    results = [
-        evaluate(
-            trained.player(episodes, seed, greedy),
-            name,
-            episodes=episodes,
-            seed=seed,
-            **(trained.env_options() | env_options),
-        )
-        for name in levels
-    ]
-    run = run_of(target).path
+    results, held_out = [], []
+    for trained, levels in _tasks(target, level):
+        held_out += held_out_levels(trained.config.env)
+        results += [
+            evaluate(
+                trained.player(episodes, seed, greedy),
+                name,
+                episodes=episodes,
+                seed=seed,
+                **(trained.env_options() | env_options),
+            )
+            for name in levels
+        ]
+    source, name = _names(target)
     return {
-        "run": str(run),
-        "checkpoint": trained.path.name,
+        **source,
         "greedy": greedy,
         "seed": seed,
         **env_options,
         "levels": [result.summary() | {"held_out": result.level in held_out} for result in results],
-    }, run
+    }, name
+
+
+def _tasks(target: Path, level: str | None) -> Iterator[tuple[TrainedPolicy, list[str]]]:
+    """Each policy with the levels that it has to play."""
+    if is_policy_folder(target):
+        if level is not None:
+            for name in named_levels(level):
+                yield load_policy(target, name), [name]
+            return
+        for path in find_policies(target):
+            yield load_policy(path), read_policy_facts(path).levels
+        return
+    trained = load_policy(target)
+    env = trained.config.env
+    yield trained, named_levels(level) if level else [*trained_levels(env), *held_out_levels(env)]
+
+
+def _names(target: Path) -> tuple[dict[str, str], Path]:
+    """How the results name their source, and the name that they are written under."""
+    if is_policy_folder(target):
+        return {"run": str(target), "checkpoint": f"policies of {target}"}, target / "evaluation"
+    if target.suffix == SUFFIX:
+        name = target.with_name(f"{target.stem}-evaluation")
+        return {"run": str(target.parent), "checkpoint": target.name}, name
+    run = run_of(target).path
+    return {"run": str(run), "checkpoint": checkpoint_of(target).name}, run / "evaluation"
 
 
 def write_results(results: dict[str, Any], name: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from numpy.typing import NDArray
 from warpzone.config import TrainConfig
 from warpzone.envs.vector import MarioVectorEnv
 from warpzone.errors import CheckpointError
+from warpzone.evaluate.policy_file import SUFFIX, read_policy_file
+from warpzone.evaluate.policy_folder import choose_policy, is_policy_folder
 from warpzone.models.actor_critic import ActorCritic, Obs
 from warpzone.rollout.collector import sample
 from warpzone.train import build, checkpoint
@@ -59,22 +62,51 @@ class Player:
         return sample(decision.logits, self._random).numpy()
 
 
-def load_policy(target: Path) -> TrainedPolicy:
-    """Loads the best checkpoint of a run (the latest when none is marked), or a given one.
+def load_policy(target: Path, level: str | None = None) -> TrainedPolicy:
+    """Loads a policy.
+
+    Args:
+        target: A run, for its best checkpoint (the latest when none is marked); a checkpoint; a
+            policy file; or a folder of those.
+        level: Of a folder, the policy that is for this level.
 
     Raises:
         CheckpointError: When there is none, or it does not fit its configuration.
     """
+    target = choose_policy(target, level) if is_policy_folder(target) else target
+    if target.suffix == SUFFIX:
+        file = read_policy_file(target)
+        return TrainedPolicy(make_network(file.config, file.weights), file.config, target)
     config = saved_config(target)
+    path = checkpoint_of(target)
+    weights = checkpoint.load(path).state["average"]["weights"]
+    return TrainedPolicy(make_network(config, weights), config, path)
+
+
+def checkpoint_of(target: Path) -> Path:
+    """The checkpoint that is judged: the given one, or the best of a run, or else its latest.
+
+    Raises:
+        CheckpointError: When the run has none.
+    """
     path = target if target.is_file() else find_best(target) or find_latest(target)
     if path is None:
         raise CheckpointError(f"{run_of(target).path} has no checkpoint yet")
+    return path
+
+
+def make_network(config: TrainConfig, weights: Mapping[str, torch.Tensor]) -> ActorCritic:
+    """The network of a configuration with these weights, ready to play on the CPU.
+
+    Raises:
+        CheckpointError: They do not fit.
+    """
     env = MarioVectorEnv(num_threads=1, **build.shared_env_options(config))
     actions = len(env.config.actions)
     model = build.make_model(config.model, env.single_observation_space, actions)
     env.close()
-    build.load_weights(model, checkpoint.load(path).state["average"]["weights"])
-    return TrainedPolicy(build.place_model(model, torch.device("cpu")).eval(), config, path)
+    build.load_weights(model, dict(weights))
+    return build.place_model(model, torch.device("cpu")).eval()
 
 
 def _tensors(obs: Any) -> Obs:

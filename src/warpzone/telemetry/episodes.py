@@ -97,6 +97,14 @@ class EpisodeStatistics:
         """Clears among the last 100 episodes from a level's start; None before the first."""
         return sum(self._cleared) / len(self._cleared) if self._cleared else None
 
+    @property
+    def level_clear_rates(self) -> dict[str, tuple[float, int]]:
+        """For each level: clears among its last 100 episodes from the start, and how many."""
+        return {
+            level: (sum(clear for clear, _ in results) / len(results), len(results))
+            for level, results in self._by_level.items()
+        }
+
     def take_metrics(self) -> MetricRow:
         """Returns the metrics of the episodes since the last call."""
         new, self._new = self._new, []

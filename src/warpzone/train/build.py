@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from warpzone.config import ModelOptions, TrainConfig
-from warpzone.errors import ConfigError
+from warpzone.errors import CheckpointError, ConfigError
 from warpzone.learning.learner import LearnerSettings
 from warpzone.models import compiling
 from warpzone.models.actor_critic import ActorCritic
@@ -251,10 +251,17 @@ def load_weights(model: nn.Module, weights: dict[str, Any]) -> None:
     """Gives a network the weights of a checkpoint, whether either was compiled or not.
 
     Raises:
-        CheckpointError: With the list of parts that are missing or unexpected.
+        CheckpointError: With the list of parts that are missing or unexpected, or of another size.
     """
     expected = model.state_dict()
     error = keys_differ(expected, weights)
     if error is not None:
         raise error
-    model.load_state_dict(fit_compiled(strip_compiled(weights), expected))
+    fitted = fit_compiled(strip_compiled(weights), expected)
+    for name, tensor in expected.items():
+        if fitted[name].shape != tensor.shape:
+            raise CheckpointError(
+                f"the checkpoint does not fit the model: {name} is {tuple(fitted[name].shape)} "
+                f"instead of {tuple(tensor.shape)}"
+            )
+    model.load_state_dict(fitted)

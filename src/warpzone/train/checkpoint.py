@@ -152,7 +152,7 @@ def verify(path: Path) -> CheckpointMeta:
         size = path.stat().st_size
         if size != row.get("size"):
             raise CheckpointError(f"{path} has {size} bytes instead of {row.get('size')}")
-        if _sha256(path) != row.get("sha256"):
+        if sha256_of(path) != row.get("sha256"):
             raise CheckpointError(f"{path} is damaged: its checksum differs")
     except OSError as error:
         raise CheckpointError(f"{path} cannot be read: {error.strerror or error}") from error
@@ -261,13 +261,14 @@ def _rebuild_sidecar(path: Path) -> CheckpointMeta:
     if damaged is not None:
         raise CheckpointError(f"{path} is damaged in {damaged}")
     try:
-        _write_sidecar(path, meta, path.stat().st_size, _sha256(path))
+        _write_sidecar(path, meta, path.stat().st_size, sha256_of(path))
         _log.warning("the side-car of %s was missing and is made again from it", path)
     except OSError as error:
         _log.warning("the side-car of %s is missing and cannot be made again: %s", path, error)
     return meta
 
 
-def _sha256(path: Path) -> str:
+def sha256_of(path: Path) -> str:
+    """The checksum of a file, in hex digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -24,6 +24,9 @@ from warpzone.train.trainer import Trainer
 
 _log = logging.getLogger(__name__)
 
+Until = Callable[[Trainer], bool]
+"""Asked between updates whether a run has done what it was started for."""
+
 _ENOUGH_EPISODES = 100  # Before that, a clear rate says little.
 _FAILED_SAVES_ALLOWED = 3  # In a row: a disk that is full for a while must not cost a night.
 _UPDATES_TO_JUDGE = 5  # Before that, the expected time would be a guess.
@@ -42,10 +45,12 @@ class Loop:
         store: CheckpointStore,
         display: Display,
         film: Callable[[Path], None] | None = None,
+        until: Until | None = None,
     ):
         """Puts the parts together; `film` begins a film of a checkpoint and returns at once."""
         self.trainer, self.telemetry, self.heartbeat = trainer, telemetry, heartbeat
         self.resources, self.store, self.display, self.film = resources, store, display, film
+        self.until = until
         self.best = store.best_clear_rate()
         self.pace = Pace(trainer.steps)
         self._saved: tuple[int, Path] | None = None
@@ -95,6 +100,8 @@ class Loop:
             raise out_of_memory(error, saved) from error
 
     def _reached_goal(self) -> bool:
+        if self.until is not None and self.until(self.trainer):
+            return True
         goal = self.trainer.config.run.stop_at_clear_rate
         enough = self.trainer.statistics.total >= _ENOUGH_EPISODES
         return goal > 0 and enough and self.trainer.success >= goal

@@ -23,7 +23,7 @@ from warpzone.telemetry.sinks import ParquetSnapshot, Sink, TensorBoardSink
 from warpzone.telemetry.terminal import DisplayHandler, Mode, make_display
 from warpzone.train import checkpoint
 from warpzone.train.checkpoint_store import CheckpointStore
-from warpzone.train.loop import Loop
+from warpzone.train.loop import Loop, Until
 from warpzone.train.memory_ladder import fitted
 from warpzone.train.resume_guard import Difference, check_config, find_resume
 from warpzone.train.run_directory import RunDirectory, run_of
@@ -72,6 +72,7 @@ class _Watch:
     mode: Mode
     film: Film | None
     observers: Sequence[Observer]
+    until: Until | None
 
 
 def start(
@@ -80,6 +81,7 @@ def start(
     *,
     film: Film | None = None,
     observers: Sequence[Observer] = (),
+    until: Until | None = None,
 ) -> tuple[RunDirectory, StopRequest]:
     """Trains a new run.
 
@@ -88,13 +90,14 @@ def start(
         display: How progress is shown.
         film: Films checkpoints while the run goes on.
         observers: See every row of metrics and may answer with advice.
+        until: Ends the session early, with everything saved.
     """
     config.verify()
     if config.run.auto_mem:
         config = fitted(config)
     with closing(Trainer(config)) as trainer:  # first, so that what cannot be built leaves no run
         run = RunDirectory.create(Path(config.run.runs), run_name(config), to_toml(config))
-        return run, _train(run, trainer, None, _Watch(display, film, observers))
+        return run, _train(run, trainer, None, _Watch(display, film, observers, until))
 
 
 def resume(
@@ -105,6 +108,7 @@ def resume(
     *,
     film: Film | None = None,
     observers: Sequence[Observer] = (),
+    until: Until | None = None,
 ) -> tuple[RunDirectory, StopRequest]:
     """Goes on with a run, exactly where it stopped.
 
@@ -115,6 +119,7 @@ def resume(
         display: How progress is shown.
         film: Films checkpoints while the run goes on.
         observers: See every row of metrics and may answer with advice.
+        until: Ends the session early, with everything saved.
     """
     config.verify()
     run = run_of(target)
@@ -122,7 +127,7 @@ def resume(
         path = find_resume(target, run.path)
     changes = check_config(asdict(saved_config(target)), asdict(config), _FREE, allow_changes)
     with closing(Trainer(config)) as trainer:
-        watch = _Watch(display, film, observers)
+        watch = _Watch(display, film, observers, until)
         return run, _train(run, trainer, path, watch, changes)
 
 
@@ -194,6 +199,7 @@ def _make_loop(
         store=store,
         display=display,
         film=None if watch.film is None else partial(_film, run, watch.film),
+        until=watch.until,
     )
 
 

@@ -1,0 +1,1 @@
+"""Training many levels in turn, and the scoreboard of what came out."""

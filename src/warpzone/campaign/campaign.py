@@ -1,0 +1,171 @@
+"""A campaign: every level trained in turn, checked, measured and put on the scoreboard.
+
+What is done is on the disk at any moment: runs have their checkpoints, `campaign.json` says which
+budgets are used up, and the scoreboard has the rows. All steps between two such facts give the same
+result when they are done again, so a campaign that was killed just runs the same steps.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from warpzone.campaign.board_files import add_policy, open_board, publish
+from warpzone.campaign.board_text import score_line
+from warpzone.campaign.ending import Ending
+from warpzone.campaign.measure import measure
+from warpzone.campaign.plan import Budget, CampaignOptions, Task, budget_of, config_of, tasks_of
+from warpzone.campaign.scoreboard import Measuring, Scoreboard
+from warpzone.campaign.state import CampaignState, TaskState, write_state
+from warpzone.config import TrainConfig
+from warpzone.evaluate.policy_folder import INSIDE
+from warpzone.evaluate.trained import load_policy
+from warpzone.telemetry.terminal import duration, short
+from warpzone.train.checkpoint import read_meta
+from warpzone.train.checkpoint_store import find_best, find_latest
+from warpzone.train.signals import StopRequest
+
+RUNS = "runs"
+Train = Callable[[Path, TrainConfig, Ending], StopRequest]
+"""Trains the run of a folder, from its beginning or from where it stopped."""
+
+# After a check that failed, so much of a round's steps passes before the next.
+_PAUSE_SHARE = 0.05
+# Checks play other episodes than the scoreboard, and each check others than the one before: who
+# repeats a test until it is passed has not passed it.
+_CHECK_SEED, _SEEDS_APART = 1_000_000, 10_000
+
+
+class Campaign:
+    """Trains runs one after the other until each is at the goal or its budget is used up."""
+
+    def __init__(
+        self,
+        folder: Path,
+        config: TrainConfig,
+        options: CampaignOptions,
+        state: CampaignState,
+        *,
+        train: Train,
+        tell: Callable[[str], None],
+    ) -> None:
+        """Reads what is there; trains nothing yet.
+
+        Args:
+            folder: Of the campaign.
+            config: What all runs have in common.
+            options: What is asked for.
+            state: Where the campaign stands.
+            train: Trains a run.
+            tell: Shows a line.
+        """
+        self._folder, self._config, self._options = folder, config, options
+        self._state, self._train, self._tell = state, train, tell
+        new = Scoreboard(options.goal, Measuring(episodes=options.episodes))
+        self.board = replace(open_board(folder, new), goal=options.goal)
+        self._tasks = tasks_of(options)
+
+    def run(self) -> StopRequest:
+        """Does what is left to do.
+
+        Returns:
+            Who asked to stop, if anybody did.
+        """
+        self._keep(self._state)
+        publish(self._folder, self.board)
+        began, done = time.monotonic(), 0
+        for number in range(1, self._options.rounds + 1):
+            waiting = [task for task in self._tasks if not self._is_settled(task, number)]
+            for index, task in enumerate(waiting):
+                self._announce(task, number, index, len(waiting))
+                stop = self._settle(task, number)
+                if stop:
+                    return stop
+                done += 1
+                left = len(waiting) - index - 1
+                pace = (time.monotonic() - began) / done
+                more = f"; about {duration(pace * left)} for the other {left}" if left else ""
+                self._tell(f"{self.board.summary}{more}")
+        return StopRequest()
+
+    def _is_settled(self, task: Task, number: int) -> bool:
+        return self._is_reached(task) or self._state.of(task.name).rounds >= number
+
+    def _is_reached(self, task: Task) -> bool:
+        return all(self.board.reaches(level) for level in task.levels)
+
+    def _announce(self, task: Task, number: int, index: int, count: int) -> None:
+        budget = self._budget(task, number)
+        limit = f"{short(budget.steps)} steps"
+        if budget.minutes:
+            limit += f" or {duration(60 * budget.minutes)}"
+        rounds = f", round {number} of {self._options.rounds}" if self._options.rounds > 1 else ""
+        self._tell(f"[{index + 1} of {count}] {task.name}{rounds}: up to {limit} of training")
+
+    def _settle(self, task: Task, number: int) -> StopRequest:
+        """Trains a run until it is at the goal or this round's budget is used up."""
+        budget = self._budget(task, number)
+        run = self._folder / RUNS / task.name
+        config = config_of(self._config, task, run.parent, budget.steps)
+        while True:
+            state = self._state.of(task.name)
+            ending = Ending(task.levels, self._options.goal, budget, state.check_from)
+            stop = self._train(run, config, ending)
+            if stop:
+                return stop
+            latest = find_latest(run)
+            assert latest is not None, "a session that ends has saved"
+            if not ending.promised:
+                self._measure(task, self._choose(task, run, latest, state.checks))
+                self._keep(self._state.having(task.name, replace(state, rounds=number)))
+                return stop
+            if self._passes(task, latest, state.checks):
+                self._measure(task, latest)
+                if self._is_reached(task):
+                    return stop
+            self._postpone(task, state, latest, budget.steps // number)
+
+    def _budget(self, task: Task, number: int) -> Budget:
+        return budget_of(self._config, self._options, task, number)
+
+    def _passes(self, task: Task, path: Path, checks: int) -> bool:
+        """Whether fresh episodes confirm what training promises."""
+        for level, rate in self._rates(task, path, checks).items():
+            if rate < self._options.goal:
+                self._tell(f"{level}: {rate:.0%} in a check; training goes on")
+                return False
+        return True
+
+    def _rates(self, task: Task, path: Path, checks: int) -> dict[str, float]:
+        trained = load_policy(path)
+        seed = _CHECK_SEED + _SEEDS_APART * checks
+        measuring = replace(self.board.measuring, seed=seed)
+        return {level: measure(trained, level, measuring).clear_rate for level in task.levels}
+
+    def _choose(self, task: Task, run: Path, latest: Path, checks: int) -> Path:
+        """The better of the latest checkpoint and the one that looked best while training."""
+        best = find_best(run)
+        if best is None or best == latest:
+            return latest
+        return max((latest, best), key=lambda path: sum(self._rates(task, path, checks).values()))
+
+    def _measure(self, task: Task, path: Path) -> None:
+        added = add_policy(self._folder, self.board, path, place=Path(INSIDE))
+        self.board = added.board
+        taken = {row.level for row in added.taken}
+        for row in added.rows:
+            before = score_line(self.board.rows[row.level])
+            stays = "" if row.level in taken else f"; what was there stays: {before}"
+            effort = f"{short(row.steps)} steps, {duration(60 * row.minutes)}"
+            self._tell(f"{row.level}: {score_line(row)} after {effort}{stays}")
+
+    def _postpone(self, task: Task, state: TaskState, latest: Path, steps: int) -> None:
+        pause = max(1, round(_PAUSE_SHARE * steps))
+        after = replace(state, checks=state.checks + 1, check_from=read_meta(latest).steps + pause)
+        self._keep(self._state.having(task.name, after))
+
+    def _keep(self, state: CampaignState) -> None:
+        self._state = state
+        write_state(self._folder, state)

@@ -1,0 +1,106 @@
+"""Measuring a policy file for the scoreboard, so that anybody gets the same numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import torch
+
+from warpzone.campaign.scoreboard import CONDITIONS, Measuring, Result, Row
+from warpzone.errors import CheckpointError
+from warpzone.evaluate.evaluation import Evaluation, evaluate
+from warpzone.evaluate.policy_file import read_policy_file
+from warpzone.evaluate.trained import TrainedPolicy, load_policy
+
+Tell = Callable[[str], None]
+
+
+def measure_policy(
+    folder: Path,
+    path: Path,
+    measuring: Measuring,
+    levels: Sequence[str] | None = None,
+    tell: Tell | None = None,
+) -> list[Row]:
+    """Plays every level of a policy under every condition.
+
+    Args:
+        folder: Of the scoreboard.
+        path: The policy file, somewhere below the folder.
+        measuring: How many episodes, and which.
+        levels: Of the policy's levels; all by default.
+        tell: Called with what is being done.
+
+    Returns:
+        A row a level.
+
+    Raises:
+        CheckpointError: For a level that the policy was not trained on, or a damaged file.
+    """
+    file = read_policy_file(path)
+    facts = file.facts
+    for level in levels or ():
+        if level not in facts.levels:
+            raise CheckpointError(f"{path} was not trained on {level}")
+    trained = load_policy(path)
+    rows = []
+    for level in levels or facts.levels:
+        results = {}
+        for condition in CONDITIONS:
+            if tell is not None:
+                tell(f"{level}: {measuring.episodes} episodes, {condition}")
+            results[condition] = measure(trained, level, measuring, condition)
+        rows.append(
+            Row(
+                level=level,
+                policy=path.relative_to(folder).as_posix(),
+                sha256=file.sha256,
+                steps=facts.steps,
+                minutes=facts.minutes,
+                seed=facts.seed,
+                commit=facts.commit,
+                checkpoint_sha256=facts.checkpoint_sha256,
+                results=results,
+            )
+        )
+    return rows
+
+
+def measure(
+    trained: TrainedPolicy, level: str, measuring: Measuring, condition: str = CONDITIONS[0]
+) -> Result:
+    """Plays a level under one condition."""
+    with _one_thread():
+        played = evaluate(
+            trained.player(measuring.episodes, measuring.seed, condition == "greedy"),
+            level,
+            episodes=measuring.episodes,
+            seed=measuring.seed,
+            sticky_prob=0.0 if condition == "steady" else measuring.sticky_prob,
+            noop_max=measuring.noop_max,
+            **trained.env_options(),
+        )
+    return _result(played)
+
+
+def _result(played: Evaluation) -> Result:
+    summary = played.summary()
+    return Result(
+        summary["episodes"],
+        summary["clears"],
+        round(summary["progress_mean"], 1),
+        summary["ends"],
+    )
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Sums of floating point numbers depend on how threads share them out; one thread does not."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -1,0 +1,117 @@
+"""Where a campaign stands, as a JSON file that survives any interruption."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from warpzone.campaign.plan import CampaignOptions
+from warpzone.config import TrainConfig
+from warpzone.errors import ScoreboardError
+from warpzone.train.atomic_file import write_text_atomically
+from warpzone.train.resume_guard import Difference, check_config
+
+STATE_FILE = "campaign.json"
+_FORMAT = 1
+# What may differ between a campaign and its continuation without changing what is learned.
+_FREE = (
+    "campaign.levels",
+    "campaign.goal",
+    "campaign.minutes_per_level",
+    "campaign.steps_per_level",
+    "campaign.rounds",
+    "run.steps",
+    "run.log_every",
+    "run.checkpoint_minutes",
+    "run.video_minutes",
+    "run.keep_checkpoints",
+    "run.stop_at_clear_rate",
+    "run.torch_threads",
+    "run.auto_mem",
+    "watch",
+    "env.num_threads",
+    "workers",
+)
+
+
+@dataclass(frozen=True)
+class TaskState:
+    """How far a run of the campaign is.
+
+    Attributes:
+        rounds: Whose budget it has used up, and was measured after.
+        checks: Times that it seemed to have reached the goal and had not.
+        check_from: Steps before which it is not checked again.
+    """
+
+    rounds: int = 0
+    checks: int = 0
+    check_from: int = 0
+
+
+@dataclass(frozen=True)
+class CampaignState:
+    """What was asked for, and how far each run is; what a run has learned is in its own folder."""
+
+    asked: Mapping[str, Any]
+    tasks: Mapping[str, TaskState] = field(default_factory=dict)
+
+    def of(self, name: str) -> TaskState:
+        """The state of a run, which may not have begun."""
+        return self.tasks.get(name, TaskState())
+
+    def having(self, name: str, task: TaskState) -> CampaignState:
+        """The same with another state of one run."""
+        return replace(self, tasks={**self.tasks, name: task})
+
+
+def asked_of(config: TrainConfig, options: CampaignOptions) -> dict[str, Any]:
+    """Everything that was asked for, as plain data."""
+    return {"campaign": asdict(options), **asdict(config)}
+
+
+def write_state(folder: Path, state: CampaignState) -> None:
+    """Writes `campaign.json` in one step."""
+    tree = {"format": _FORMAT, **asdict(state)}
+    write_text_atomically(folder / STATE_FILE, json.dumps(tree, indent=1) + "\n")
+
+
+def read_state(folder: Path) -> CampaignState | None:
+    """Reads `campaign.json`; None where no campaign has begun.
+
+    Raises:
+        ScoreboardError: It is something else.
+    """
+    path = folder / STATE_FILE
+    try:
+        tree = json.loads(path.read_text(encoding="utf-8"))
+        if tree["format"] != _FORMAT:
+            raise ScoreboardError(f"{path} has format {tree['format']}; this is {_FORMAT}")
+        tasks = {name: TaskState(**task) for name, task in tree["tasks"].items()}
+        return CampaignState(tree["asked"], tasks)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise ScoreboardError(f"{path} cannot be read: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        if isinstance(error, ScoreboardError):
+            raise
+        raise ScoreboardError(f"{path} is no campaign: {error!r}") from error
+
+
+def open_state(
+    folder: Path, asked: Mapping[str, Any], allow_changes: bool
+) -> tuple[CampaignState, list[Difference]]:
+    """The state to go on from, and what is asked for differently now.
+
+    Raises:
+        ResumeError: Something differs that changes what is learned, and that is not allowed.
+    """
+    state = read_state(folder)
+    if state is None:
+        return CampaignState(asked), []
+    changes = check_config(state.asked, asked, _FREE, allow_changes)
+    return replace(state, asked=asked), changes

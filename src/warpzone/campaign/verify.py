@@ -1,0 +1,61 @@
+"""Checking a scoreboard: the same files, played again, must give the same numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from warpzone.campaign.measure import measure
+from warpzone.campaign.scoreboard import CONDITIONS, Row, Scoreboard, all_levels
+from warpzone.errors import CheckpointError
+from warpzone.evaluate.policy_file import read_policy_file
+from warpzone.evaluate.trained import load_policy
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a check of one row gave; without problems it holds."""
+
+    level: str
+    problems: Sequence[str]
+
+    def __str__(self) -> str:
+        """One line."""
+        return f"{self.level}: {'; '.join(self.problems) if self.problems else 'holds'}"
+
+
+def verify(folder: Path, board: Scoreboard, levels: Sequence[str] = ()) -> Iterator[Verdict]:
+    """Measures every row again, in the order of the game.
+
+    Args:
+        folder: Of the scoreboard.
+        board: What it says.
+        levels: Only these; all by default.
+    """
+    for level in levels or all_levels():
+        row = board.rows.get(level)
+        if row is None:
+            continue
+        try:
+            problems = list(_problems(folder, board, row))
+        except CheckpointError as error:
+            problems = [str(error)]
+        yield Verdict(level, problems)
+
+
+def _problems(folder: Path, board: Scoreboard, row: Row) -> Iterator[str]:
+    path = folder / row.policy
+    found = read_policy_file(path).sha256
+    if found != row.sha256:
+        yield f"{row.policy} is another file: sha256 {found[:12]} instead of {row.sha256[:12]}"
+        return
+    trained = load_policy(path)
+    for condition in CONDITIONS:
+        result = measure(trained, row.level, board.measuring, condition)
+        before = row.results[condition]
+        if (result.clears, result.episodes) != (before.clears, before.episodes):
+            yield (
+                f"{condition}: {result.clears} of {result.episodes} clear instead of "
+                f"{before.clears} of {before.episodes}"
+            )

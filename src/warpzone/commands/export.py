@@ -1,0 +1,42 @@
+"""`warpzone export`: the policy of a run as one small file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+
+@dataclass(frozen=True)
+class Export:
+    """Write the policy of a run as one small file, to keep or to share.
+
+    It holds the averaged weights in half precision, the configuration and where it comes from, but
+    nothing that only training needs. It is checksummed, and loading it runs no code. `warpzone
+    eval`, `video` and `scoreboard` take it in place of a run.
+
+    For example:
+      warpzone export runs/mario-1-1 -o policies/1-1.policy
+      warpzone export runs/mario-1-1/checkpoints/update-00000042.pt -o early.policy
+      warpzone eval policies/1-1.policy
+    """
+
+    run_path: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
+    """A run's folder, for its best checkpoint (or else the latest), or a checkpoint."""
+    output: Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="FILE")]
+    """The file to write; its name ends with .policy."""
+
+    def run(self) -> int:
+        """Exports."""
+        from warpzone.errors import ConfigError
+        from warpzone.evaluate.export import export_policy
+        from warpzone.evaluate.policy_file import SUFFIX
+
+        if self.output.suffix != SUFFIX:
+            raise ConfigError(f"the name {self.output.name!r} must end with {SUFFIX}")
+        sha256 = export_policy(self.run_path, self.output)
+        size = self.output.stat().st_size / 1024
+        print(f"wrote {self.output} ({size:,.0f} KiB, sha256 {sha256})")
+        return 0

@@ -1,0 +1,129 @@
+"""`warpzone scoreboard`: 32 rows that anybody can check."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import tyro
+
+from warpzone.commands.tables import table_console
+
+if TYPE_CHECKING:
+    from warpzone.campaign.scoreboard import Scoreboard
+
+_EXIT_DIFFERS = 1
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Show how well each of the 32 levels is played, and check it.
+
+    The folder is a campaign, or a folder of policies with its scoreboard.json. The table is printed
+    and written as scoreboard.md, .json and .png. Rows are measured with the policy files that lie
+    there, so everybody who has the folder can measure them again: same files, same numbers.
+
+    For example:
+      warpzone scoreboard campaign/
+      warpzone scoreboard campaign/ --verify
+      warpzone scoreboard campaign/ --export policies/    # those at the goal, with their rows
+      warpzone scoreboard policies/ --add runs/mario-1-1 runs/mario-1-2
+      warpzone scoreboard policies/ --verify --level 1-1
+    """
+
+    folder: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FOLDER")]
+    """A campaign, or a folder of policies with its scoreboard."""
+    verify: bool = False
+    """Play all episodes again and compare: hashes and clears must be equal. Writes nothing."""
+    level: str = ""
+    """With --verify: only these levels."""
+    export: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None
+    """Copy the policies that reach the goal, with their rows, into a folder."""
+    add: Annotated[tuple[Path, ...], tyro.conf.arg(metavar="RUN")] = ()
+    """Measure these runs, checkpoints or policy files, and take in those that play a level better
+    than what is there; a new folder begins an empty scoreboard."""
+    goal: float = 0.9
+    """Of a new scoreboard: the clear rate that counts as mastered."""
+    episodes: int = 100
+    """Of a new scoreboard: episodes for each level and condition."""
+
+    def run(self) -> int:
+        """Shows, checks or changes a scoreboard."""
+        from warpzone.campaign.scoreboard import read_board
+
+        if self.add:
+            board = self._add()
+        else:
+            board = read_board(self.folder)
+        if self.verify:
+            return self._verify(board)
+        self._show(board)
+        if self.export is not None:
+            from warpzone.campaign.board_files import export_reached
+
+            chosen = export_reached(self.folder, board, self.export)
+            print(f"{len(chosen.rows)} levels exported to {self.export}")
+        return 0
+
+    def _add(self) -> Scoreboard:
+        from warpzone.campaign.board_files import add_policy, open_board
+        from warpzone.campaign.board_text import score_line
+        from warpzone.campaign.scoreboard import Measuring, Scoreboard
+        from warpzone.errors import ConfigError
+
+        if not 0.0 < self.goal <= 1.0:
+            raise ConfigError(f"--goal is {self.goal}; it must be above 0 and at most 1")
+        if self.episodes < 1:
+            raise ConfigError(f"--episodes is {self.episodes}; it must be at least 1")
+        new = Scoreboard(self.goal, Measuring(episodes=self.episodes))
+        board = open_board(self.folder, new)
+        for target in self.add:
+            added = add_policy(self.folder, board, target)
+            board = added.board
+            taken = {row.level for row in added.taken}
+            for row in added.rows:
+                better = "" if row.level in taken else "; what is there is as good and stays"
+                print(f"{row.level}: {score_line(row)}{better}", flush=True)
+        return board
+
+    def _show(self, board: Scoreboard) -> None:
+        from rich.table import Table
+
+        from warpzone.campaign.board_files import publish
+        from warpzone.campaign.board_text import HEADINGS, how, table_rows
+        from warpzone.campaign.scoreboard import all_levels
+
+        publish(self.folder, board)
+        table = Table()
+        for heading in HEADINGS:
+            table.add_column(heading, justify="left" if heading in _TEXT else "right")
+        for level, cells in zip(all_levels(), table_rows(board), strict=True):
+            style = "green" if board.reaches(level) else "" if level in board.rows else "dim"
+            table.add_row(*cells, style=style)
+        screen = table_console()
+        screen.print(table)
+        screen.print(f"{board.summary} ({how(board)})")
+        screen.print(f"written: {self.folder / 'scoreboard'}.json, .md and .png")
+
+    def _verify(self, board: Scoreboard) -> int:
+        from warpzone.campaign.verify import verify
+        from warpzone.envs.setup import expand_levels
+        from warpzone.errors import ScoreboardError
+
+        levels = expand_levels(self.level) if self.level else []
+        missing = [level for level in levels if level not in board.rows]
+        if missing:
+            raise ScoreboardError(f"{self.folder} has no row of {', '.join(missing)}")
+        checked = held = 0
+        for verdict in verify(self.folder, board, levels):
+            checked += 1
+            held += not verdict.problems
+            print(verdict, flush=True)
+        if not checked:
+            raise ScoreboardError(f"{self.folder} has no row to check yet")
+        print(f"{held} of {checked} rows hold; {board.summary}")
+        return 0 if held == checked else _EXIT_DIFFERS
+
+
+_TEXT = ("level", "commit", "sha256", "ends")

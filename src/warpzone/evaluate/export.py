@@ -1,0 +1,68 @@
+"""Making a small policy file of a run: the averaged weights, and nothing that only training needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from warpzone.errors import CheckpointError
+from warpzone.evaluate.policy_file import PolicyFacts, write_policy_file
+from warpzone.evaluate.trained import checkpoint_of, make_network
+from warpzone.source_version import source_version
+from warpzone.train import checkpoint
+from warpzone.train.levels import trained_levels
+from warpzone.train.session import saved_config
+
+
+def export_policy(target: Path, output: Path) -> str:
+    """Writes the policy of a run.
+
+    Args:
+        target: A run (its best checkpoint, or else the latest), or a checkpoint.
+        output: The file to write; its folder is made if it is missing.
+
+    Returns:
+        The file's SHA-256.
+
+    Raises:
+        CheckpointError: There is no checkpoint, or the file cannot be written.
+    """
+    config = saved_config(target)
+    path = checkpoint_of(target)
+    saved = checkpoint.load(path)
+    model = make_network(config, saved.state["average"]["weights"])
+    facts = PolicyFacts(
+        levels=trained_levels(config.env),
+        steps=saved.meta.steps,
+        updates=saved.meta.updates,
+        minutes=round(float(saved.state["counters"]["elapsed"]) / 60, 2),
+        seed=config.run.seed,
+        commit=source_version(),
+        checkpoint=path.name,
+        checkpoint_sha256=checkpoint.sha256_of(path),
+        created=saved.meta.created,
+    )
+    forget_unused_inputs(model, saved.state["optimizer"])
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CheckpointError(f"{output} cannot be written ({error.strerror})") from error
+    return write_policy_file(output, config, facts, model.state_dict())
+
+
+@torch.no_grad()
+def forget_unused_inputs(model: torch.nn.Module, optimizer: Mapping[str, Any]) -> None:
+    """Sets weights to zero whose input was never anything but zero while training.
+
+    They never got a gradient, so Adam's second moment of the whole column is exactly zero, and
+    they still are the random numbers that they began with. More than half of the inputs of a
+    policy for one level are of this kind (tiles that do not occur), and zeros take no room.
+    """
+    for number, weight in enumerate(model.parameters()):
+        moments = optimizer["state"].get(number, {}).get("exp_avg_sq")
+        if weight.ndim != 2 or moments is None or moments.shape != weight.shape:
+            continue
+        weight[:, ~moments.ne(0).any(0)] = 0.0
