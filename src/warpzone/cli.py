@@ -19,6 +19,7 @@ from warpzone.commands.explore import Explore
 from warpzone.commands.export import Export
 from warpzone.commands.play import Play
 from warpzone.commands.render import Render
+from warpzone.commands.report import Report
 from warpzone.commands.rom import Rom
 from warpzone.commands.runs import Runs, RunsShow, Video
 from warpzone.commands.scoreboard import Scores
@@ -41,6 +42,7 @@ Examples:
   warpzone export runs/mario-1-1 -o 1-1.policy   # its policy as one small file
   warpzone campaign --levels all -o campaign/   # train every level, keep a scoreboard
   warpzone scoreboard policies/  # how well each of the 32 levels is played
+  warpzone report campaign/   # all of it as one page
   warpzone explore --level 8-4   # find a way through a level by search
   warpzone bench env          # how fast it runs here
   warpzone doctor             # what is wrong on this machine
@@ -70,6 +72,7 @@ COMMANDS: dict[str, Callable[..., Command]] = {
     "campaign": Campaign,
     "export": Export,
     "scoreboard": Scores,
+    "report": Report,
     "explore": Explore,
     "render": Render,
     "play": Play,

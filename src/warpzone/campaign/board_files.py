@@ -49,7 +49,7 @@ def add_policy(
     place: Path = Path(),
     tell: Tell | None = None,
 ) -> Added:
-    """Measures a policy and gives it the rows of the levels that it plays better than what is there.
+    """Measures a policy and gives it the rows of the levels that it plays better than the present.
 
     Args:
         folder: Of the scoreboard.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,15 +46,15 @@ def draw_board(path: Path, board: Scoreboard) -> Path:
         left = _MARGIN + world * (_TILE_WIDTH + _GAP)
         top = _MARGIN + _TITLE + stage * (_TILE_HEIGHT + _GAP)
         _draw_tile(pen, left, top, level, board)
-    _draw_legend(pen, width, height, board)
+    _draw_legend(pen, width, height)
     with replacing(path) as part:
-        image.save(part, optimize=True)
+        image.save(part)
     return path
 
 
 def colour_of(rate: float) -> Colour:
     """The colour of a clear rate."""
-    for (low, first), (high, second) in zip(_RAMP, _RAMP[1:], strict=False):
+    for (low, first), (high, second) in pairwise(_RAMP):
         if rate <= high:
             share = (rate - low) / (high - low)
             red, green, blue = (
@@ -69,55 +70,62 @@ class _Pen:
     def __init__(self, draw: ImageDraw.ImageDraw) -> None:
         self._draw = draw
 
-    def text(self, x: float, y: float, words: str, size: float, colour: Colour, at: str) -> None:
+    def text(
+        self, place: tuple[float, float], words: str, size: float, colour: Colour, at: str = "lt"
+    ) -> None:
         from PIL import ImageFont
 
         font = ImageFont.load_default(size * _SCALE)
-        self._draw.text((x * _SCALE, y * _SCALE), words, fill=colour, font=font, anchor=at)
+        scaled = place[0] * _SCALE, place[1] * _SCALE
+        self._draw.text(scaled, words, fill=colour, font=font, anchor=at)
 
     def box(
-        self, left: float, top: float, width: float, height: float, colour: Colour, radius: float
+        self,
+        place: tuple[float, float],
+        size: tuple[float, float],
+        colour: Colour,
+        radius: float = 0,
     ) -> None:
-        place = (left, top, left + width, top + height)
-        scaled = tuple(value * _SCALE for value in place)
+        corners = (*place, place[0] + size[0], place[1] + size[1])
+        scaled = [value * _SCALE for value in corners]
         self._draw.rounded_rectangle(scaled, radius * _SCALE, fill=colour)
 
 
 def _draw_title(pen: _Pen, board: Scoreboard) -> None:
     measuring = board.measuring
-    pen.text(_MARGIN, _MARGIN + 4, board.summary, 30, _INK, "lt")
+    pen.text((_MARGIN, _MARGIN + 4), board.summary.replace(">=", "≥"), 30, _INK)
     words = (
         f"clear rate over {measuring.episodes} episodes from the true start, sticky buttons "
         f"{measuring.sticky_prob:g} a frame, up to {measuring.noop_max} idle frames"
     )
-    pen.text(_MARGIN, _MARGIN + 46, words, 15, _FAINT, "lt")
+    pen.text((_MARGIN, _MARGIN + 46), words, 15, _FAINT)
 
 
 def _draw_tile(pen: _Pen, left: float, top: float, level: str, board: Scoreboard) -> None:
     row = board.rows.get(level)
     back = _UNTRAINED if row is None else colour_of(row.score.clear_rate)
-    front = _ink_on(back)
-    pen.box(left, top, _TILE_WIDTH, _TILE_HEIGHT, back, 9)
-    pen.text(left + 11, top + 11, level, 15, front, "lt")
+    front = ink_on(back)
+    pen.box((left, top), (_TILE_WIDTH, _TILE_HEIGHT), back, 9)
+    pen.text((left + 11, top + 11), level, 15, front)
     middle = left + _TILE_WIDTH / 2
     if row is None:
-        pen.text(middle, top + 56, "not trained", 14, _FAINT, "mm")
+        pen.text((middle, top + 56), "not trained", 14, _FAINT, "mm")
         return
     if board.reaches(level):
-        pen.text(left + _TILE_WIDTH - 11, top + 11, "*", 15, front, "rt")
-    pen.text(middle, top + 52, f"{row.score.clear_rate:.0%}", 31, front, "mm")
-    pen.text(middle, top + 80, _spread(row), 12, front, "mm")
+        pen.text((left + _TILE_WIDTH - 11, top + 11), "goal", 12, front, "rt")
+    pen.text((middle, top + 52), f"{row.score.clear_rate:.0%}", 31, front, "mm")
+    pen.text((middle, top + 80), _spread(row), 12, front, "mm")
 
 
-def _draw_legend(pen: _Pen, width: float, height: float, board: Scoreboard) -> None:
+def _draw_legend(pen: _Pen, width: float, height: float) -> None:
     top, length, steps = height - _MARGIN - 22, 240, 120
     for step in range(steps):
         left = _MARGIN + length * step / steps
-        pen.box(left, top, length / steps, 12, colour_of(step / (steps - 1)), 0)
-    for share in (0.0, 0.5, board.goal, 1.0):
-        pen.text(_MARGIN + length * share, top + 16, f"{share:.0%}", 11, _FAINT, "mt")
+        pen.box((left, top), (length / steps, 12), colour_of(step / (steps - 1)))
+    for share, at in ((0.0, "lt"), (0.5, "mt"), (1.0, "rt")):
+        pen.text((_MARGIN + length * share, top + 16), f"{share:.0%}", 11, _FAINT, at)
     words = "small figures: 95 % interval (Wilson)"
-    pen.text(width - _MARGIN, top + 1, words, 13, _FAINT, "rt")
+    pen.text((width - _MARGIN, top + 1), words, 13, _FAINT, "rt")
 
 
 def _spread(row: Row) -> str:
@@ -125,7 +133,8 @@ def _spread(row: Row) -> str:
     return f"{low:.0%} to {high:.0%}"
 
 
-def _ink_on(back: Colour) -> Colour:
+def ink_on(back: Colour) -> Colour:
+    """What can be read on a colour: dark or white."""
     red, green, blue = back
     bright = 0.299 * red + 0.587 * green + 0.114 * blue
     return _INK if bright > 140 else (255, 255, 255)

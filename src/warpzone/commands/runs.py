@@ -127,8 +127,8 @@ class Video:
     """
 
     run_path: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
-    """A run's folder, one of its checkpoints, a policy file, a folder of those (--level chooses one),
-    or a .way file, which fixes level and inputs."""
+    """A run's folder, one of its checkpoints, a policy file, a folder of those (--level chooses
+    one), or a .way file, which fixes level and inputs."""
     output: Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="FILE")] = Path("run.mp4")
     """The file to write: .mp4 or .gif; a contact sheet can also be a .png."""
     level: str | None = None

@@ -52,10 +52,7 @@ class Scores:
         """Shows, checks or changes a scoreboard."""
         from warpzone.campaign.scoreboard import read_board
 
-        if self.add:
-            board = self._add()
-        else:
-            board = read_board(self.folder)
+        board = self._add() if self.add else read_board(self.folder)
         if self.verify:
             return self._verify(board)
         self._show(board)

@@ -1,4 +1,4 @@
-"""Making a small policy file of a run: the averaged weights, and nothing that only training needs."""
+"""Making a small policy file of a run: averaged weights, and nothing that only training needs."""
 
 from __future__ import annotations
 

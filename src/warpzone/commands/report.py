@@ -1,0 +1,50 @@
+"""`warpzone report`: a run or a campaign as one page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+
+@dataclass(frozen=True)
+class Report:
+    """Write one page about a run or a campaign: curves, scoreboard, films, hints, configuration.
+
+    The page is a single HTML file that needs no network and nothing beside it. It can be made while
+    training goes on.
+
+    For example:
+      warpzone report runs/mario-1-1 -o report.html
+      warpzone report campaign/ -o report.html
+      warpzone report policies/ --no-films
+    """
+
+    path: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
+    """A run's folder, a campaign, or a folder of policies with its scoreboard."""
+    output: Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="FILE")] = Path("report.html")
+    """The page to write."""
+    films: bool = True
+    """Film an episode of each level of a campaign, or of a run that has no video."""
+
+    def run(self) -> int:
+        """Writes the page."""
+        from warpzone.errors import ConfigError
+        from warpzone.evaluate.output import check_output
+        from warpzone.report.campaign_report import report_campaign
+        from warpzone.report.run_report import report_run
+        from warpzone.train.atomic_file import write_text_atomically
+        from warpzone.train.run_directory import CONFIG_FILE
+
+        if self.output.suffix not in (".html", ".htm"):
+            raise ConfigError(f"the name {self.output.name!r} must end with .html")
+        check_output(self.output)
+        if (self.path / CONFIG_FILE).is_file():
+            page = report_run(self.path, self.films)
+        else:
+            page = report_campaign(self.path, self.films, lambda text: print(text, flush=True))
+        write_text_atomically(self.output, page)
+        print(f"wrote {self.output} ({self.output.stat().st_size / 1024:,.0f} KiB)")
+        return 0

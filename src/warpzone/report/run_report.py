@@ -1,0 +1,135 @@
+"""The report of one run, finished or not."""
+
+from __future__ import annotations
+
+import json
+import logging
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from warpzone.errors import RunError, WarpzoneError
+from warpzone.report.charts import Rows, draw_charts
+from warpzone.report.logs import hints_of, tail_of
+from warpzone.report.page import Section, data_uri, folded, make_page
+from warpzone.report.strips import STRIP_KIND, film_strip
+from warpzone.telemetry.jsonl import read_rows
+from warpzone.telemetry.metrics import STEPS
+from warpzone.telemetry.terminal import duration, short
+from warpzone.train.checkpoint_store import list_checkpoints
+from warpzone.train.levels import trained_levels
+from warpzone.train.run_directory import RunDirectory
+from warpzone.train.run_list import summarize_run
+from warpzone.train.session import saved_config
+
+_log = logging.getLogger(__name__)
+
+_LARGEST_VIDEO = 16 << 20
+
+
+def report_run(path: Path, films: bool = True) -> str:
+    """Makes the page of a run.
+
+    Args:
+        path: The run's folder.
+        films: Film an episode if the run has no video.
+
+    Raises:
+        RunError: It is no run, or nothing was recorded yet.
+    """
+    run = RunDirectory.open(path)
+    rows = read_rows(run.metrics)
+    if not rows:
+        raise RunError(
+            f"{path} has recorded nothing yet; a run writes its first metrics within a few updates"
+        )
+    config = saved_config(path)
+    state = summarize_run(path)
+    levels = trained_levels(config.env)
+    sections = [
+        Section("Evaluation", _evaluation(run), "Fresh episodes from the level's true start."),
+        Section("Film", _film(run, levels[0]) if films else _video(run)),
+        Section("Learning curves", draw_charts(rows), "By environment steps."),
+        Section("Hints and warnings", hints_of(run.log)),
+        Section(
+            "Configuration and log", folded("config.toml", run.read_config()) + tail_of(run.log)
+        ),
+    ]
+    about = f"{config.env.level}, {config.env.obs}, {config.learn.algo}, {state.state}"
+    return make_page(run.name, about, _facts(rows, config.run.steps, config.run.seed), sections)
+
+
+def _facts(rows: Rows, steps: int, seed: int) -> dict[str, str]:
+    last = rows[-1]
+    facts = {
+        "steps": f"{short(last.get(STEPS) or 0)} of {short(steps)}",
+        "clear rate in training": _newest(rows, "rollout/clear_rate", lambda rate: f"{rate:.0%}"),
+        "best distance": _newest(rows, "episode/progress_best", lambda way: f"{way:,.0f} px"),
+        "episodes": _newest(rows, "run/episodes", short),
+        "time": _newest(rows, "run/elapsed", duration),
+        "speed": _newest(rows, "speed/steps_per_second", lambda speed: f"{short(speed)}/s"),
+        "seed": str(seed),
+    }
+    return {name: value for name, value in facts.items() if value}
+
+
+def _newest(rows: Rows, metric: str, write: Any) -> str:
+    for row in reversed(rows):
+        if row.get(metric) is not None:
+            return str(write(row[metric]))
+    return ""
+
+
+def _evaluation(run: RunDirectory) -> str:
+    try:
+        results = json.loads((run.path / "evaluation.json").read_text(encoding="utf-8"))
+        lines = [_evaluated(row) for row in results["levels"]]
+        words = (
+            f"{results['episodes'] if 'episodes' in results else results['levels'][0]['episodes']} "
+            f"episodes of {results['checkpoint']}, sticky {results['sticky_prob']} a frame, up to "
+            f"{results['noop_max']} idle frames"
+        )
+    except (OSError, ValueError, KeyError, IndexError, TypeError):
+        command = f"warpzone eval {run.path}"
+        return f'<p class="note">Not evaluated yet; <code>{escape(command)}</code> does it.</p>'
+    head = "<tr><th>level<th>clear rate<th>95 % interval<th>mean progress<th>ends</tr>"
+    table = f'<div class="scroll"><table>{head}{"".join(lines)}</table></div>'
+    return f'<p class="note">{escape(words)}</p>{table}'
+
+
+def _evaluated(row: dict[str, Any]) -> str:
+    ends = ", ".join(f"{end} {count}" for end, count in row["ends"].items())
+    cells = (
+        row["level"],
+        f"{row['clear_rate']:.0%}",
+        f"{row['interval_low']:.0%}-{row['interval_high']:.0%}",
+        f"{row['progress_mean']:,.0f} px",
+        ends,
+    )
+    return "<tr>" + "".join(f"<td>{escape(str(cell))}" for cell in cells) + "</tr>"
+
+
+def _film(run: RunDirectory, level: str) -> str:
+    """The run's newest video, or a strip of its present policy."""
+    video = _video(run)
+    if video or not list_checkpoints(run.path):
+        return video
+    try:
+        strip = film_strip(run.path, level)
+    except WarpzoneError as error:
+        _log.warning("%s could not be filmed: %s", run.path, error)
+        return ""
+    alt = f"an episode of {level}"
+    return f'<div class="film"><img src="{data_uri(STRIP_KIND, strip)}" alt="{escape(alt)}"></div>'
+
+
+def _video(run: RunDirectory) -> str:
+    videos = [path for path in run.videos.glob("*.mp4") if not path.name.startswith(".")]
+    if not videos:
+        return ""
+    newest = max(videos, key=lambda path: path.stat().st_mtime)
+    if newest.stat().st_size > _LARGEST_VIDEO:
+        words = f"{newest.name} is too large for this page; it lies in {run.videos}."
+        return f'<p class="note">{escape(words)}</p>'
+    source = data_uri("video/mp4", newest.read_bytes())
+    return f'<video controls muted loop playsinline src="{source}"></video>'

@@ -1,0 +1,246 @@
+"""Campaigns: what is trained, checked, measured and repeated, with training itself pretended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from small_campaign import made_up_row, small_config
+
+from warpzone import cli
+from warpzone.campaign import campaign as module
+from warpzone.campaign.board_files import Added, publish
+from warpzone.campaign.campaign import Campaign
+from warpzone.campaign.ending import Ending
+from warpzone.campaign.plan import Budget, CampaignOptions, check_base
+from warpzone.campaign.scoreboard import Measuring, Scoreboard, read_board
+from warpzone.campaign.state import CampaignState, asked_of, open_state, read_state
+from warpzone.config import TrainConfig
+from warpzone.errors import ConfigError, ResumeError, ScoreboardError
+from warpzone.train.signals import StopRequest
+
+
+@dataclass
+class World:
+    """Training that takes no time: a run's skill is what its script says for each session."""
+
+    folder: Path
+    skills: dict[str, list[tuple[int, int, bool]]]
+    """For each run and session: steps at its end, clears of 100, and whether it promised."""
+    stop_at: int = 10**9
+    sessions: list[tuple[str, int]] = field(default_factory=list)
+    """Run and steps that were allowed."""
+    seeds: list[int] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)
+    now: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def train(self, run: Path, config: TrainConfig, ending: Ending) -> StopRequest:
+        stop = StopRequest()
+        if len(self.sessions) >= self.stop_at:
+            stop.ask("Ctrl-C")
+            return stop
+        self.sessions.append((run.name, config.run.steps))
+        steps, clears, ending.promised = self.skills[run.name].pop(0)
+        self.now[run.name] = steps, clears
+        return stop
+
+    def measure(self, trained: Path, level: str, measuring: Measuring) -> Any:
+        self.seeds.append(measuring.seed)
+        return SimpleNamespace(clear_rate=self.now[trained.name][1] / 100)
+
+    def add(self, folder: Path, board: Scoreboard, target: Path, *, place: Path) -> Added:
+        clears = self.now[target.name][1]
+        levels = ["1-1", "1-2"] if target.name == "together" else [target.name]
+        rows = [made_up_row(level, clears) for level in levels]
+        board = board.with_rows(rows)
+        publish(folder, board)
+        return Added(board, rows, rows)
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    world = World(tmp_path, {})
+    monkeypatch.setattr(module, "find_latest", lambda run: run)
+    monkeypatch.setattr(module, "find_best", lambda run: None)
+    monkeypatch.setattr(module, "load_policy", lambda path: path)
+    monkeypatch.setattr(
+        module, "read_meta", lambda path: SimpleNamespace(steps=world.now[path.name][0])
+    )
+    monkeypatch.setattr(module, "measure", world.measure)
+    monkeypatch.setattr(module, "add_policy", world.add)
+    return world
+
+
+def go(world: World, **options: Any) -> StopRequest:
+    """Runs the command, so to speak, in the folder of the world."""
+    asked = CampaignOptions(**{"levels": "1-1,1-2", "steps_per_level": 1000} | options)
+    config = small_config()
+    state, _ = open_state(world.folder, asked_of(config, asked), False)
+    campaign = Campaign(
+        world.folder, config, asked, state, train=world.train, tell=world.told.append
+    )
+    return campaign.run()
+
+
+def test_a_level_ends_when_fresh_episodes_confirm_the_goal(world: World) -> None:
+    world.skills = {"1-1": [(300, 95, True)], "1-2": [(400, 90, True)]}
+    assert not go(world)
+    assert world.sessions == [("1-1", 1000), ("1-2", 1000)]
+    assert read_board(world.folder).reached == ["1-1", "1-2"]
+    assert world.told[-1] == "2 of 32 levels at >= 90%"
+
+
+def test_a_check_that_fails_lets_training_go_on_after_a_pause(world: World) -> None:
+    world.skills = {"1-1": [(300, 80, True), (500, 85, True), (700, 95, True)]}
+    go(world, levels="1-1")
+    assert len(world.sessions) == 3
+    assert len(set(world.seeds)) == 3, "every check plays other episodes"
+    assert Measuring().seed not in world.seeds
+    state = read_state(world.folder)
+    assert state is not None
+    assert (state.of("1-1").checks, state.of("1-1").check_from) == (2, 550)
+
+
+def test_a_level_below_the_goal_is_measured_when_its_budget_is_used_up(world: World) -> None:
+    world.skills = {"1-1": [(1000, 30, False)], "1-2": [(1000, 20, False)]}
+    go(world)
+    board = read_board(world.folder)
+    assert [row.score.clears for row in board.rows.values()] == [30, 20]
+    go(world)
+    assert len(world.sessions) == 2, "nothing is trained twice"
+
+
+def test_later_rounds_give_more_to_the_levels_below_the_goal(world: World) -> None:
+    world.skills = {"1-1": [(1000, 30, False), (2000, 50, False)], "1-2": [(400, 95, True)]}
+    go(world, rounds=2)
+    assert world.sessions == [("1-1", 1000), ("1-2", 1000), ("1-1", 2000)]
+    world.skills["1-1"] = [(2200, 91, True)]
+    go(world, rounds=3)
+    assert world.sessions[3:] == [("1-1", 3000)]
+    assert read_board(world.folder).summary == "2 of 32 levels at >= 90%"
+
+
+def test_an_interrupted_campaign_goes_on_where_it_stopped(world: World) -> None:
+    world.skills = {"1-1": [(1000, 30, False)], "1-2": [(1000, 20, False)]}
+    world.stop_at = 1
+    assert go(world).reason == "Ctrl-C"
+    assert list(read_board(world.folder).rows) == ["1-1"]
+    world.stop_at = 9
+    assert not go(world)
+    assert [name for name, _ in world.sessions] == ["1-1", "1-2"]
+
+
+def test_together_means_one_run_with_the_budget_of_all(world: World) -> None:
+    world.skills = {"together": [(900, 70, True), (1900, 92, True)]}
+    go(world, together=True)
+    assert world.sessions == [("together", 2000)] * 2
+    assert read_board(world.folder).reached == ["1-1", "1-2"]
+
+
+def test_a_row_below_the_goal_after_a_check_that_passed_is_no_end(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.skills = {"1-1": [(300, 80, True), (500, 95, True)]}
+    monkeypatch.setattr(module, "measure", lambda *_: SimpleNamespace(clear_rate=0.99))
+    go(world, levels="1-1")
+    assert len(world.sessions) == 2
+
+
+def test_the_better_of_best_and_latest_is_measured(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.now = {"best": (500, 60), "1-1": (1000, 40)}
+    world.skills = {"1-1": [(1000, 40, False)]}
+    monkeypatch.setattr(module, "find_best", lambda run: run.with_name("best"))
+    measured = []
+
+    def add(folder: Path, board: Scoreboard, target: Path, *, place: Path) -> Added:
+        measured.append(target.name)
+        rows = [made_up_row("1-1", 60)]
+        return Added(board.with_rows(rows), rows, rows)
+
+    monkeypatch.setattr(module, "add_policy", add)
+    go(world, levels="1-1")
+    assert measured == ["best"]
+
+
+class Pretended:
+    """What an ending looks at."""
+
+    def __init__(self, steps: int, elapsed: float, **rates: tuple[float, int]) -> None:
+        self.steps, self.elapsed = steps, elapsed
+        named = {level.replace("_", "-")[1:]: rate for level, rate in rates.items()}
+        self.statistics = SimpleNamespace(level_clear_rates=named)
+
+
+@pytest.mark.parametrize(
+    ("trainer", "ends", "promised"),
+    [
+        (Pretended(500, 10.0, l1_1=(0.9, 100), l1_2=(0.95, 100)), True, True),
+        (Pretended(500, 10.0, l1_1=(0.9, 100), l1_2=(0.89, 100)), False, False),
+        (Pretended(500, 10.0, l1_1=(1.0, 99), l1_2=(1.0, 100)), False, False),
+        (Pretended(500, 10.0, l1_1=(1.0, 100)), False, False),
+        (Pretended(499, 10.0, l1_1=(1.0, 100), l1_2=(1.0, 100)), False, False),
+        (Pretended(100, 120.0), True, False),
+    ],
+)
+def test_training_ends_at_a_promise_for_every_level_or_when_time_is_up(
+    trainer: Any, ends: bool, promised: bool
+) -> None:
+    ending = Ending(("1-1", "1-2"), 0.9, Budget(1000, 2.0), check_from=500)
+    assert ending(trainer) is ends
+    assert ending.promised is promised
+
+
+def test_another_configuration_is_refused_by_name_and_budgets_are_free(tmp_path: Path) -> None:
+    config, options = small_config(), CampaignOptions()
+    asked = asked_of(config, options)
+    module.write_state(tmp_path, CampaignState(asked))
+    freely = replace(options, rounds=3, steps_per_level=7, levels="1-1", goal=0.5)
+    assert open_state(tmp_path, asked_of(config, freely), False)[1] == []
+    other = replace(config, learn=replace(config.learn, learning_rate=0.5))
+    with pytest.raises(ResumeError, match=r"learn\.learning_rate: was 0\.001, now 0\.5"):
+        open_state(tmp_path, asked_of(other, options), False)
+    with pytest.raises(ResumeError, match=r"campaign\.together: was False, now True"):
+        open_state(tmp_path, asked_of(config, replace(options, together=True)), False)
+    _, changes = open_state(tmp_path, asked_of(other, options), True)
+    assert [change.option for change in changes] == ["learn.learning_rate"]
+    (tmp_path / "campaign.json").write_text("[]")
+    with pytest.raises(ScoreboardError, match="is no campaign"):
+        read_state(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["--levels", "9-1"], "'9-1'"),
+        (["--goal", "1.5"], "--goal is 1.5"),
+        (["--rounds", "0"], "--rounds is 0; it must be at least 1"),
+        (["--level", "1-2"], "use --levels"),
+        (["--name", "mine"], "use -o"),
+        (["--levels", "1-1,1-2", "--held-out", "1-2"], "both name 1-2"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(
+    words: list[str], reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["campaign", *words, "-o", str(tmp_path / "c")]) == 2
+    assert reason in capsys.readouterr().err
+    assert not (tmp_path / "c").exists()
+
+
+def test_a_run_is_no_place_for_a_campaign(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "config.toml").touch()
+    assert cli.main(["campaign", "-o", str(tmp_path)]) == 2
+    assert "is a run" in capsys.readouterr().err
+
+
+def test_the_base_configuration_is_that_of_the_preset() -> None:
+    check_base(small_config(), CampaignOptions())
+    with pytest.raises(ConfigError, match="--runs"):
+        check_base(small_config("elsewhere"), CampaignOptions())

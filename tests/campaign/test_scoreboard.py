@@ -1,0 +1,207 @@
+"""The scoreboard: written, read, shown, added to, exported, verified."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from small_campaign import made_up_row, small_config
+
+from warpzone import cli
+from warpzone.campaign import board_files
+from warpzone.campaign.board_files import add_policy, export_reached, publish
+from warpzone.campaign.board_picture import colour_of
+from warpzone.campaign.board_text import to_markdown
+from warpzone.campaign.measure import measure
+from warpzone.campaign.scoreboard import (
+    BOARD_FILE,
+    CONDITIONS,
+    Measuring,
+    Row,
+    Scoreboard,
+    all_levels,
+    read_board,
+    write_board,
+)
+from warpzone.errors import ScoreboardError
+from warpzone.evaluate.export import export_policy
+from warpzone.evaluate.trained import load_policy
+from warpzone.train import session
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory, rom_path: Path) -> Path:
+    runs = tmp_path_factory.mktemp("runs")
+    return session.start(small_config(runs, "1-1,1-2", name="two"), "quiet")[0].path
+
+
+def test_a_scoreboard_comes_back_as_it_was_written(tmp_path: Path) -> None:
+    board = Scoreboard(0.8).with_rows([made_up_row("2-1", 79), made_up_row("1-1", 80)])
+    write_board(tmp_path, board)
+    again = read_board(tmp_path)
+    assert (again.goal, again.measuring, dict(again.rows)) == (0.8, Measuring(), dict(board.rows))
+    assert again.reached == ["1-1"]
+    assert again.summary == "1 of 32 levels at >= 80%"
+    tree = json.loads((tmp_path / BOARD_FILE).read_text())
+    assert len(tree["rows"]) == 32
+    assert tree["rows"][1] == {"level": "1-2"}
+    low = tree["rows"][0]["results"]["sticky"]["interval_low"]
+    assert low == pytest.approx(0.711, abs=0.001)
+
+
+def test_the_page_has_a_line_for_every_level_trained_or_not() -> None:
+    page = to_markdown(Scoreboard().with_rows([made_up_row("1-1", 95), made_up_row("1-2", 4)]))
+    assert page.startswith("**1 of 32 levels at >= 90%**")
+    assert "| 1-1 | **95%** | 89%-98% | 95% | 95% | 512k | 3.2 | 7 | c0ffeec0ff |" in page
+    assert "| 1-2 | 4% | 2%-10% |" in page
+    assert page.count("not trained") == 30
+    assert all(f"| {level} |" in page for level in all_levels())
+
+
+def test_the_picture_shows_each_rate_by_its_colour(tmp_path: Path) -> None:
+    publish(tmp_path, Scoreboard().with_rows([made_up_row("1-1", 95), made_up_row("8-4", 0)]))
+    with Image.open(tmp_path / "scoreboard.png") as picture:
+        colours = {colour for _, colour in picture.getcolors(1 << 20)}
+    assert {colour_of(0.95), colour_of(0.0)} <= colours
+    assert colour_of(1.0) != colour_of(0.9) != colour_of(0.0)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"format": 9}, "has format 9"),
+        ({"rows": [{"level": "1-1", "policy": "../x.policy"}]}, "no scoreboard"),
+        ({"measuring": {"episodes": 3, "luck": 1}}, "no scoreboard"),
+        ({"rows": 3}, "no scoreboard"),
+    ],
+)
+def test_what_is_no_scoreboard_is_refused(
+    tmp_path: Path, change: dict[str, object], reason: str
+) -> None:
+    write_board(tmp_path, Scoreboard())
+    tree = json.loads((tmp_path / BOARD_FILE).read_text())
+    (tmp_path / BOARD_FILE).write_text(json.dumps(tree | change))
+    with pytest.raises(ScoreboardError, match=reason):
+        read_board(tmp_path)
+
+
+def test_a_row_cannot_lead_out_of_its_folder(tmp_path: Path) -> None:
+    write_board(tmp_path, Scoreboard().with_rows([made_up_row("1-1", 9, "../x.policy")]))
+    with pytest.raises(ScoreboardError, match="leads out of its folder"):
+        read_board(tmp_path)
+
+
+def test_verifying_finds_an_altered_file_and_altered_numbers(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "policies"
+    words = ["scoreboard", str(folder), "--add", str(run), "--episodes", "2"]
+    assert cli.main(words) == 0
+    shown = capsys.readouterr().out
+    assert "1-2: 0% of 2 episodes clear" in shown
+    assert "0 of 32 levels at >= 90%" in shown
+    assert {path.name for path in folder.iterdir()} == {
+        "two.policy",
+        "scoreboard.json",
+        "scoreboard.md",
+        "scoreboard.png",
+    }
+    assert cli.main(["scoreboard", str(folder), "--verify"]) == 0
+    assert capsys.readouterr().out.splitlines()[:2] == ["1-1: holds", "1-2: holds"]
+
+    board = (folder / BOARD_FILE).read_text()
+    (folder / BOARD_FILE).write_text(board.replace('"clears": 0', '"clears": 1', 1))
+    assert cli.main(["scoreboard", str(folder), "--verify"]) == 1
+    told = capsys.readouterr().out
+    assert "1-1: sticky: 0 of 2 clear instead of 1 of 2\n1-2: holds\n1 of 2 rows hold" in told
+
+    (folder / BOARD_FILE).write_text(board)
+    export_policy(next((run / "checkpoints").glob("*.pt")), folder / "other.policy")
+    data = bytearray((folder / "two.policy").read_bytes())
+    data[-3] ^= 1
+    (folder / "two.policy").write_bytes(data)
+    assert cli.main(["scoreboard", str(folder), "--verify", "--level", "1-2"]) == 1
+    assert "two.policy is damaged" in capsys.readouterr().out
+    (folder / "two.policy").unlink()
+    assert cli.main(["scoreboard", str(folder), "--verify"]) == 1
+    assert "cannot be read" in capsys.readouterr().out
+
+
+def test_a_measurement_does_not_depend_on_threads(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    trained = load_policy(run)
+    measuring = Measuring(episodes=3)
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(2)
+        first = measure(trained, "1-1", measuring)
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+    assert measure(trained, "1-1", measuring) == first
+
+
+def fake_measuring(monkeypatch: pytest.MonkeyPatch, clears: dict[str, int]) -> None:
+    """Lets policies have made-up scores, a hash of their own, and no episodes."""
+
+    def rows(folder: Path, path: Path, measuring: Measuring, tell: object = None) -> list[Row]:
+        name = path.relative_to(folder).as_posix()
+        return [made_up_row(level, count, name) for level, count in clears.items()]
+
+    monkeypatch.setattr(board_files, "measure_policy", rows)
+
+
+def test_the_better_policy_of_a_level_stays(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_measuring(monkeypatch, {"1-1": 50, "1-2": 60})
+    first = add_policy(tmp_path, Scoreboard(), run)
+    assert {row.policy for row in first.board.rows.values()} == {"two.policy"}
+
+    fake_measuring(monkeypatch, {"1-1": 70, "1-2": 10})
+    second = add_policy(tmp_path, first.board, run)
+    assert [row.level for row in second.taken] == ["1-1"]
+    assert second.board.rows["1-1"].policy == "two-2.policy"
+    assert second.board.rows["1-2"].policy == "two.policy"
+
+    fake_measuring(monkeypatch, {"1-1": 10, "1-2": 60})
+    third = add_policy(tmp_path, second.board, run)
+    assert third.taken == ()
+
+    fake_measuring(monkeypatch, {"1-1": 99, "1-2": 99})
+    last = add_policy(tmp_path, third.board, run)
+    assert {row.policy for row in last.board.rows.values()} == {"two.policy"}
+    assert [path.name for path in tmp_path.glob("*.policy")] == ["two.policy"]
+    assert read_board(tmp_path).rows == last.board.rows
+
+
+def test_policies_at_the_goal_are_exported_with_their_rows(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    campaign, out = tmp_path / "campaign", tmp_path / "out"
+    fake_measuring(monkeypatch, {"1-1": 91, "1-2": 60})
+    board = add_policy(campaign, Scoreboard(), run, place=Path("policies")).board
+    chosen = export_reached(campaign, board, out)
+    assert list(chosen.rows) == ["1-1"]
+    assert read_board(out).rows["1-1"].policy == "two.policy"
+    assert (out / "two.policy").read_bytes() == (campaign / "policies/two.policy").read_bytes()
+    with pytest.raises(ScoreboardError, match=r"no level of .* is at 95%"):
+        export_reached(campaign, Scoreboard(0.95).with_rows(board.rows.values()), out)
+
+
+def test_a_folder_without_a_scoreboard_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["scoreboard", str(tmp_path)]) == 2
+    assert "has no scoreboard" in capsys.readouterr().err
+    write_board(tmp_path, Scoreboard())
+    assert cli.main(["scoreboard", str(tmp_path), "--verify"]) == 2
+    assert "has no row to check" in capsys.readouterr().err
+    assert cli.main(["scoreboard", str(tmp_path), "--verify", "--level", "1-1"]) == 2
+    assert "has no row of 1-1" in capsys.readouterr().err
+    assert CONDITIONS[0] == "sticky"
