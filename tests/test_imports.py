@@ -57,8 +57,22 @@ def offences(folder: str, forbidden: tuple[str, ...]) -> list[str]:
             ("torch", "warpzone.train", "warpzone.rollout", "warpzone.learning", "warpzone.envs"),
         ),
         ("search", ("torch", "warpzone.evaluate", "warpzone.tools", "warpzone.commands")),
-        ("train", ("warpzone.evaluate", "warpzone.commands", "warpzone.tools")),
-        ("evaluate", ("warpzone.commands", "warpzone.tools")),
+        (
+            "train",
+            (
+                "warpzone.evaluate",
+                "warpzone.campaign",
+                "warpzone.report",
+                "warpzone.commands",
+                "warpzone.tools",
+            ),
+        ),
+        (
+            "evaluate",
+            ("warpzone.campaign", "warpzone.report", "warpzone.commands", "warpzone.tools"),
+        ),
+        ("campaign", ("warpzone.report", "warpzone.commands", "warpzone.tools")),
+        ("report", ("warpzone.commands", "warpzone.tools")),
         ("tools", ("warpzone.commands",)),
     ],
 )

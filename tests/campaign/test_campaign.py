@@ -15,7 +15,8 @@ from warpzone.campaign import campaign as module
 from warpzone.campaign.board_files import Added, publish
 from warpzone.campaign.campaign import Campaign
 from warpzone.campaign.ending import Ending
-from warpzone.campaign.plan import Budget, CampaignOptions, check_base
+from warpzone.campaign.options import CampaignOptions
+from warpzone.campaign.plan import Budget, check_base
 from warpzone.campaign.scoreboard import Measuring, Scoreboard, read_board
 from warpzone.campaign.state import CampaignState, asked_of, open_state, read_state
 from warpzone.config import TrainConfig

@@ -16,7 +16,8 @@ from warpzone.campaign.board_files import add_policy, open_board, publish
 from warpzone.campaign.board_text import score_line
 from warpzone.campaign.ending import Ending
 from warpzone.campaign.measure import measure
-from warpzone.campaign.plan import Budget, CampaignOptions, Task, budget_of, config_of, tasks_of
+from warpzone.campaign.options import CampaignOptions
+from warpzone.campaign.plan import Budget, Task, budget_of, config_of, tasks_of
 from warpzone.campaign.scoreboard import Measuring, Scoreboard
 from warpzone.campaign.state import CampaignState, TaskState, write_state
 from warpzone.config import TrainConfig

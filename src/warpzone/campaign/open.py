@@ -7,7 +7,7 @@ from pathlib import Path
 
 from warpzone.campaign.campaign import Campaign
 from warpzone.campaign.level_run import LevelTraining
-from warpzone.campaign.plan import CampaignOptions
+from warpzone.campaign.options import CampaignOptions
 from warpzone.campaign.state import asked_of, open_state
 from warpzone.config import TrainConfig
 from warpzone.errors import ScoreboardError

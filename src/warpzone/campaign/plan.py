@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from warpzone.campaign.options import CampaignOptions
 from warpzone.campaign.scoreboard import all_levels
 from warpzone.config import TrainConfig
 from warpzone.envs.setup import expand_levels
@@ -12,50 +13,6 @@ from warpzone.errors import ConfigError
 from warpzone.train.levels import held_out_levels
 
 _TOGETHER = "together"
-
-
-@dataclass(frozen=True)
-class CampaignOptions:
-    """What is trained, how well, and for how long."""
-
-    levels: str = "all"
-    """Levels to train: '1-1', '1-1,1-2', '1-1..2-4', or 'all'."""
-    together: bool = False
-    """Train one policy for all of them instead of one a level."""
-    goal: float = 0.9
-    """A level is done when its policy clears it so often in fresh episodes."""
-    minutes_per_level: float = 0.0
-    """Time of training a level; 0 means no limit but that of steps."""
-    steps_per_level: int = 0
-    """Environment steps for each level; 0 means as many as --steps says."""
-    rounds: int = 1
-    """So often the levels below the goal get a level's budget; from the second round on their runs
-    are resumed."""
-    episodes: int = 100
-    """Episodes of each check and of each number on the scoreboard."""
-
-    def verify(self) -> None:
-        """Checks what types alone do not.
-
-        Raises:
-            ConfigError: Naming the option, its value and what is allowed.
-        """
-        if not 0.0 < self.goal <= 1.0:
-            raise ConfigError(f"--goal is {self.goal}; it must be above 0 and at most 1")
-        for name, least, value in (
-            ("minutes-per-level", 0, self.minutes_per_level),
-            ("steps-per-level", 0, self.steps_per_level),
-            ("rounds", 1, self.rounds),
-            ("episodes", 1, self.episodes),
-        ):
-            if not value >= least:
-                raise ConfigError(f"--{name} is {value}; it must be at least {least}")
-        for level in expand_levels(self.levels):
-            if level not in all_levels():
-                raise ConfigError(
-                    f"--levels names {level!r}; levels are written like '1-3', up to "
-                    f"{all_levels()[-1]}"
-                )
 
 
 @dataclass(frozen=True)
@@ -77,6 +34,29 @@ class Budget:
 
     steps: int
     minutes: float
+
+
+def verify_options(options: CampaignOptions) -> None:
+    """Checks what types alone do not.
+
+    Raises:
+        ConfigError: Naming the option, its value and what is allowed.
+    """
+    if not 0.0 < options.goal <= 1.0:
+        raise ConfigError(f"--goal is {options.goal}; it must be above 0 and at most 1")
+    for name, least, value in (
+        ("minutes-per-level", 0, options.minutes_per_level),
+        ("steps-per-level", 0, options.steps_per_level),
+        ("rounds", 1, options.rounds),
+        ("episodes", 1, options.episodes),
+    ):
+        if not value >= least:
+            raise ConfigError(f"--{name} is {value}; it must be at least {least}")
+    for level in expand_levels(options.levels):
+        if level not in all_levels():
+            raise ConfigError(
+                f"--levels names {level!r}; levels are written like '1-3', up to {all_levels()[-1]}"
+            )
 
 
 def tasks_of(options: CampaignOptions) -> list[Task]:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from warpzone.campaign.plan import CampaignOptions
+from warpzone.campaign.options import CampaignOptions
 from warpzone.config import TrainConfig
 from warpzone.errors import ScoreboardError
 from warpzone.train.atomic_file import write_text_atomically

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import tyro
 
-from warpzone.campaign.plan import CampaignOptions, check_base
+from warpzone.campaign.options import CampaignOptions
 from warpzone.commands.train import Preset, fresh_config
 from warpzone.config import TrainConfig
 from warpzone.presets import preset
@@ -49,10 +49,12 @@ class Campaign:
 
     def run(self) -> int:
         """Trains what is left to train."""
-        self.campaign.verify()
+        from warpzone.campaign.open import run_campaign
+        from warpzone.campaign.plan import check_base, verify_options
+
+        verify_options(self.campaign)
         check_base(self.config, self.campaign)
         self.config.verify()
-        from warpzone.campaign.open import run_campaign
 
         try:
             stop = run_campaign(

@@ -12,7 +12,7 @@ from warpzone.campaign.campaign import RUNS
 from warpzone.campaign.scoreboard import Row, Scoreboard, all_levels, read_board
 from warpzone.campaign.state import STATE_FILE
 from warpzone.errors import WarpzoneError
-from warpzone.report.charts import Rows, draw_sparkline
+from warpzone.report.charts import Rows, draw_charts, draw_sparkline
 from warpzone.report.logs import hints_of
 from warpzone.report.page import Section, data_uri, folded, make_page
 from warpzone.report.strips import STRIP_KIND, film_strip
@@ -53,10 +53,13 @@ def report_campaign(folder: Path, films: bool = True, tell: Tell | None = None) 
             "How each is played", f'<div class="cards">{"".join(cards)}</div>' if cards else ""
         ),
         Section("Scoreboard", _table(board), "Steps and minutes are those of the training."),
-        Section("Hints and warnings", _hints(runs)),
+        Section("Learning curves", _folded_by_run(runs, _curves), "A click opens a run."),
+        Section("Hints and warnings", _folded_by_run(runs, lambda run: hints_of(run.log))),
         Section("Configuration", _config(folder)),
     ]
-    return make_page(board.summary, f"campaign in {folder}", _facts(board, runs), sections)
+    return make_page(
+        board.summary.replace(">=", "≥"), f"campaign in {folder}", _facts(board, runs), sections
+    )
 
 
 def _runs(folder: Path) -> dict[str, RunDirectory]:
@@ -137,13 +140,18 @@ def _table(board: Scoreboard) -> str:
     return f'<div class="scroll"><table><tr>{head}</tr>{"".join(lines)}</table></div>'
 
 
-def _hints(runs: dict[str, RunDirectory]) -> str:
-    found = {name: hints_of(run.log) for name, run in runs.items()}
+def _folded_by_run(runs: dict[str, RunDirectory], content: Callable[[RunDirectory], str]) -> str:
+    found = {name: content(run) for name, run in runs.items()}
     return "".join(
-        f"<details><summary>{escape(name)}</summary>{hints}</details>"
-        for name, hints in found.items()
-        if hints
+        f"<details><summary>{escape(name)}</summary>{html}</details>"
+        for name, html in found.items()
+        if html
     )
+
+
+def _curves(run: RunDirectory) -> str:
+    rows = read_rows(run.metrics)
+    return draw_charts(rows) if rows else ""
 
 
 def _config(folder: Path) -> str:

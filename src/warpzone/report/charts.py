@@ -14,7 +14,7 @@ from warpzone.telemetry.terminal import short
 
 _WIDTH, _HEIGHT = 480, 210
 _LEFT, _RIGHT, _TOP, _BOTTOM = 50, 12, 10, 26
-_MOST_POINTS = 240
+_MOST_POINTS = 160
 _LINES = 4
 
 Rows = Sequence[Mapping[str, Any]]

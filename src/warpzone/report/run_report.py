@@ -47,7 +47,7 @@ def report_run(path: Path, films: bool = True) -> str:
     state = summarize_run(path)
     levels = trained_levels(config.env)
     sections = [
-        Section("Evaluation", _evaluation(run), "Fresh episodes from the level's true start."),
+        Section("Evaluation", _evaluation(run)),
         Section("Film", _film(run, levels[0]) if films else _video(run)),
         Section("Learning curves", draw_charts(rows), "By environment steps."),
         Section("Hints and warnings", hints_of(run.log)),
@@ -85,9 +85,9 @@ def _evaluation(run: RunDirectory) -> str:
         results = json.loads((run.path / "evaluation.json").read_text(encoding="utf-8"))
         lines = [_evaluated(row) for row in results["levels"]]
         words = (
-            f"{results['episodes'] if 'episodes' in results else results['levels'][0]['episodes']} "
-            f"episodes of {results['checkpoint']}, sticky {results['sticky_prob']} a frame, up to "
-            f"{results['noop_max']} idle frames"
+            f"{results['levels'][0]['episodes']} fresh episodes of {results['checkpoint']} from "
+            f"the true start, sticky buttons ({results['sticky_prob']} a frame), up to "
+            f"{results['noop_max']} idle frames."
         )
     except (OSError, ValueError, KeyError, IndexError, TypeError):
         command = f"warpzone eval {run.path}"
@@ -115,7 +115,7 @@ def _film(run: RunDirectory, level: str) -> str:
     if video or not list_checkpoints(run.path):
         return video
     try:
-        strip = film_strip(run.path, level)
+        strip = film_strip(run.path, level, shrink=1)
     except WarpzoneError as error:
         _log.warning("%s could not be filmed: %s", run.path, error)
         return ""

@@ -11,23 +11,24 @@ from warpzone.evaluate.policy_film import FilmedPolicy, first_clear
 from warpzone.evaluate.trained import load_policy
 from warpzone.evaluate.video import Frame
 
-_SIZE = (128, 120)  # Half of the console's.
 _PICTURES_A_SECOND = 6  # Of the game's time.
 _MILLISECONDS = 66  # Each is shown so long: about two and a half times the game's speed.
 _FRAMES_AFTER_CLEAR = 120
 _QUALITY = 40
+_FULL_SIZE = (256, 240)
 _TRIES = 4
 
 STRIP_KIND = "image/webp"
 
 
-def film_strip(target: Path, level: str, *, seed: int = 0) -> bytes:
+def film_strip(target: Path, level: str, *, seed: int = 0, shrink: int = 2) -> bytes:
     """Films an episode: the first of a few seeds that clears, or else the last tried.
 
     Args:
         target: A run, a checkpoint or a policy file.
         level: To play.
         seed: The first to try.
+        shrink: How many times smaller than the console's picture.
 
     Returns:
         An animated WebP picture.
@@ -43,9 +44,10 @@ def film_strip(target: Path, level: str, *, seed: int = 0) -> bytes:
         **trained.env_options(),
     )
     pictures: list[Image.Image] = []
+    size = _FULL_SIZE[0] // shrink, _FULL_SIZE[1] // shrink
 
     def keep(frame: Frame) -> None:
-        pictures.append(Image.fromarray(frame).resize(_SIZE, Image.Resampling.BOX))
+        pictures.append(Image.fromarray(frame).resize(size, Image.Resampling.BOX))
 
     chosen = first_clear(env, trained, seed=seed, greedy=False, tries=_TRIES)
     look = Look(fps=_PICTURES_A_SECOND, overlay=False)

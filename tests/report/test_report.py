@@ -1,0 +1,193 @@
+"""Reports: one page each, whole, self-contained, and honest about what is missing."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from warpzone import cli
+from warpzone.campaign.board_files import publish
+from warpzone.campaign.scoreboard import CONDITIONS, Result, Row, Scoreboard
+from warpzone.config import EnvOptions, LearnOptions, ModelOptions, RunOptions, TrainConfig
+from warpzone.config_io import to_toml
+from warpzone.evaluate.export import export_policy
+from warpzone.report import charts
+from warpzone.report.charts import RUN_CHARTS, draw_chart, draw_charts
+from warpzone.report.logs import hints_of
+from warpzone.report.strips import film_strip
+from warpzone.telemetry.metrics import find_metric
+from warpzone.train import session
+from warpzone.train.run_directory import RunDirectory
+
+_EMPTY = {"meta", "br", "img", "line", "path", "input", "hr", "link"}
+_OPTIONAL = {"th", "td"}  # HTML lets their end be left out.
+
+
+class Reader(HTMLParser):
+    """Checks that elements nest, and gathers what a browser would fetch."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.sources: list[str] = []
+        self.tags: list[str] = []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.sources += [value or "" for name, value in attrs if name in ("src", "href")]
+        if tag not in _EMPTY | _OPTIONAL:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in _EMPTY | _OPTIONAL:
+            assert self.open.pop() == tag, tag
+
+
+def is_self_contained(page: str) -> bool:
+    fetched = [source for source in Reader(page).sources if not source.startswith(("data:", "#"))]
+    return not fetched and not re.search(r"url\(|@import|https?://(?!www\.w3)", page)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory, rom_path: Path) -> Path:
+    config = TrainConfig(
+        env=EnvOptions(obs="tiles", num_envs=4, num_threads=1),
+        model=ModelOptions(hidden=16),
+        learn=LearnOptions(rollout_steps=8, minibatch=16),
+        run=RunOptions(
+            steps=96,
+            torch_threads=1,
+            device="cpu",
+            log_every=1,
+            video_minutes=0.0,
+            runs=str(tmp_path_factory.mktemp("runs")),
+            name="a",
+        ),
+    )
+    return session.start(config, "quiet")[0].path
+
+
+def test_the_page_of_a_run_is_whole_and_needs_no_other_file(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "report.html"
+    assert cli.main(["report", str(run), "-o", str(output)]) == 0
+    page = output.read_text()
+    assert is_self_contained(page)
+    for part in ("Learning curves", "Losses", "Speed", "Not evaluated yet", "[learn]", "96 of 96"):
+        assert part in page, part
+    assert "data:image/webp" in page
+    assert "prefers-color-scheme: dark" in page
+
+
+def test_a_run_shows_its_newest_video_and_its_evaluation(run: Path, tmp_path: Path) -> None:
+    (run / "videos" / "final.mp4").write_bytes(b"not really a film")
+    level = {"level": "1-1", "clear_rate": 0.5, "interval_low": 0.2, "interval_high": 0.8}
+    level |= {"episodes": 4, "progress_mean": 100.0, "ends": {"clear": 2, "<pit>": 2}}
+    results = {"checkpoint": "x.pt", "sticky_prob": 0.25, "noop_max": 30, "levels": [level]}
+    (run / "evaluation.json").write_text(json.dumps(results))
+    output = tmp_path / "report.html"
+    try:
+        assert cli.main(["report", str(run), "-o", str(output), "--no-films"]) == 0
+    finally:
+        (run / "videos" / "final.mp4").unlink()
+        (run / "evaluation.json").unlink()
+    page = output.read_text()
+    assert is_self_contained(page)
+    assert "data:video/mp4" in page
+    assert "clear 2, &lt;pit&gt; 2" in page
+    assert "20%-80%" in page
+
+
+def test_a_run_without_metrics_gets_a_sentence_and_no_page(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    RunDirectory.create(tmp_path, "new", to_toml(TrainConfig()))
+    output = tmp_path / "report.html"
+    assert cli.main(["report", str(tmp_path / "new"), "-o", str(output)]) == 2
+    assert "has recorded nothing yet" in capsys.readouterr().err
+    assert cli.main(["report", str(tmp_path / "nothing"), "-o", str(output)]) == 2
+    assert "has no scoreboard" in capsys.readouterr().err
+    assert cli.main(["report", str(tmp_path / "new"), "-o", "report.pdf"]) == 2
+    assert "must end with .html" in capsys.readouterr().err
+    assert not output.exists()
+
+
+def test_the_page_of_a_campaign_has_a_strip_for_every_trained_level(
+    run: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "campaign"
+    sha256 = export_policy(run, folder / "policies" / "1-1.policy")
+    results = dict.fromkeys(CONDITIONS, Result(100, 93, 3000.0, {"clear": 93, "pit": 7}))
+    facts = {"steps": 96, "minutes": 1.0, "seed": 0, "commit": "0.1.0", "checkpoint_sha256": ""}
+    rows = [
+        Row(level=level, policy=policy, sha256=sha256, results=results, **facts)
+        for level, policy in (("1-1", "policies/1-1.policy"), ("1-2", "policies/gone.policy"))
+    ]
+    publish(folder, Scoreboard().with_rows(rows))
+    (folder / "runs").mkdir()
+    (folder / "runs" / "1-1").symlink_to(run)
+    output = tmp_path / "report.html"
+    assert cli.main(["report", str(folder), "-o", str(output)]) == 0
+    page = output.read_text()
+    assert is_self_contained(page)
+    assert "<h1>2 of 32 levels at ≥ 90%</h1>" in page
+    assert page.count("data:image/webp") == 1
+    assert "gone.policy cannot be read" in page
+    assert page.count("<b>not trained</b>") == 30
+    assert Reader(page).tags.count("tr") == 33
+    assert "<summary>1-1</summary>" in page
+
+
+def test_a_strip_moves_and_is_small(run: Path) -> None:
+    strip = film_strip(run, "1-1")
+    assert len(strip) < 400_000
+    with Image.open(io.BytesIO(strip)) as picture:
+        assert picture.size == (128, 120)
+        assert picture.n_frames > 5
+
+
+def test_every_curve_is_a_metric_that_exists() -> None:
+    for chart in RUN_CHARTS:
+        for metric in chart.lines.values():
+            assert find_metric(metric) is not None, metric
+
+
+def test_curves_are_thinned_out_but_end_where_the_run_is() -> None:
+    rows = [{"run/steps": 100 * i, "loss/value": float(i % 7)} for i in range(1, 5001)]
+    page = draw_charts(rows)
+    Reader(page)
+    data = json.loads(re.findall(r"json\">(.*?)</script>", page)[0])
+    assert len(data["lines"][0]) <= charts._MOST_POINTS
+    assert data["lines"][0][-1][0] == 500_000
+    assert "Clear rate" not in page
+
+
+@pytest.mark.parametrize("values", [[3.0], [0.0, 0.0], [-1e-9, 1e-9], [None, 5.0], [1e12, 2e12]])
+def test_curves_of_few_or_odd_values_are_drawn(values: list[float | None]) -> None:
+    rows = [{"run/steps": i, "loss/value": value} for i, value in enumerate(values)]
+    page = draw_chart(RUN_CHARTS[3], rows)
+    Reader(page)
+    assert "nan" not in page
+    assert "inf" not in page
+
+
+def test_hints_are_shown_as_text_never_as_markup(tmp_path: Path) -> None:
+    log = tmp_path / "log.txt"
+    log.write_text(
+        "2026-11-16T05:00:00Z [train] saved\n"
+        "2026-11-16T05:00:01Z [hint] raise <b>--entropy</b>\n"
+        "2026-11-16T05:00:02Z [train] warning: disk is full\n"
+    )
+    html = hints_of(log)
+    assert html.count("<li>") == 2
+    assert "&lt;b&gt;--entropy" in html
+    assert hints_of(tmp_path / "none.txt") == ""
