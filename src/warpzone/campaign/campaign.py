@@ -8,7 +8,7 @@ result when they are done again, so a campaign that was killed just runs the sam
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -133,24 +133,28 @@ class Campaign:
 
     def _passes(self, task: Task, path: Path, checks: int) -> bool:
         """Whether fresh episodes confirm what training promises."""
-        for level, rate in self._rates(task, path, checks).items():
+        for level, rate in self._rates(task, path, checks):
             if rate < self._options.goal:
                 self._tell(f"{level}: {rate:.0%} in a check; training goes on")
                 return False
         return True
 
-    def _rates(self, task: Task, path: Path, checks: int) -> dict[str, float]:
+    def _rates(self, task: Task, path: Path, checks: int) -> Iterator[tuple[str, float]]:
         trained = load_policy(path)
         seed = _CHECK_SEED + _SEEDS_APART * checks
         measuring = replace(self.board.measuring, seed=seed)
-        return {level: measure(trained, level, measuring).clear_rate for level in task.levels}
+        for level in task.levels:
+            yield level, measure(trained, level, measuring).clear_rate
 
     def _choose(self, task: Task, run: Path, latest: Path, checks: int) -> Path:
         """The better of the latest checkpoint and the one that looked best while training."""
         best = find_best(run)
         if best is None or best == latest:
             return latest
-        return max((latest, best), key=lambda path: sum(self._rates(task, path, checks).values()))
+        return max(
+            (latest, best),
+            key=lambda path: sum(rate for _, rate in self._rates(task, path, checks)),
+        )
 
     def _measure(self, task: Task, path: Path) -> None:
         added = add_policy(self._folder, self.board, path, place=Path(INSIDE))

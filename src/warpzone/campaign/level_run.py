@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from warpzone.campaign.ending import Ending
@@ -36,9 +36,11 @@ class LevelTraining:
             discard_unborn(run)
             _, stop = session.start(config, self.display, film=self.film, until=ending)
             return stop
+        # As the run began: memory may have made it smaller than what is asked for.
+        same = session.with_free_options(session.saved_config(run), config)
         _, stop = session.resume(
             run,
-            config if self.allow_changes else _continued(run, config),
+            config if self.allow_changes else same,
             self.allow_changes,
             self.display,
             film=self.film,
@@ -58,25 +60,3 @@ def discard_unborn(run: Path) -> None:
         with run_lock(run):
             pass  # Somebody who trains here this moment is told apart from somebody killed.
     shutil.rmtree(run)
-
-
-def _continued(run: Path, config: TrainConfig) -> TrainConfig:
-    """As the run began (memory may have made it smaller), with what a campaign may change."""
-    saved = session.saved_config(run)
-    asked = config.run
-    return replace(
-        saved,
-        watch=config.watch,
-        workers=config.workers,
-        env=replace(saved.env, num_threads=config.env.num_threads),
-        run=replace(
-            saved.run,
-            steps=asked.steps,
-            runs=asked.runs,
-            log_every=asked.log_every,
-            checkpoint_minutes=asked.checkpoint_minutes,
-            keep_checkpoints=asked.keep_checkpoints,
-            video_minutes=asked.video_minutes,
-            torch_threads=asked.torch_threads,
-        ),
-    )

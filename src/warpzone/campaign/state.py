@@ -13,27 +13,19 @@ from warpzone.config import TrainConfig
 from warpzone.errors import ScoreboardError
 from warpzone.train.atomic_file import write_text_atomically
 from warpzone.train.resume_guard import Difference, check_config
+from warpzone.train.session import FREE_OPTIONS
 
 STATE_FILE = "campaign.json"
 _FORMAT = 1
-# What may differ between a campaign and its continuation without changing what is learned.
+# What may differ between a campaign and its continuation: what may for a run, and how long and for
+# which levels it goes on.
 _FREE = (
+    *FREE_OPTIONS,
     "campaign.levels",
     "campaign.goal",
     "campaign.minutes_per_level",
     "campaign.steps_per_level",
     "campaign.rounds",
-    "run.steps",
-    "run.log_every",
-    "run.checkpoint_minutes",
-    "run.video_minutes",
-    "run.keep_checkpoints",
-    "run.stop_at_clear_rate",
-    "run.torch_threads",
-    "run.auto_mem",
-    "watch",
-    "env.num_threads",
-    "workers",
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -36,8 +36,7 @@ _log = logging.getLogger(__name__)
 Film = Callable[[Path, Path], None]
 """Begins to film a checkpoint, given the file to write, and returns at once."""
 
-# What may differ between a run and its continuation without changing what is learned.
-_FREE = (
+FREE_OPTIONS = (
     "run.steps",
     "run.runs",
     "run.name",
@@ -52,6 +51,7 @@ _FREE = (
     "env.num_threads",
     "workers",
 )
+"""What may differ between a run and its continuation without changing what is learned."""
 
 
 def run_name(config: TrainConfig) -> str:
@@ -63,6 +63,17 @@ def saved_config(target: Path) -> TrainConfig:
     """The configuration that a run, or the run of a checkpoint, was started with."""
     run = run_of(target)
     return from_toml(run.read_config(), preset("cpu"), str(run.config))
+
+
+def with_free_options(saved: TrainConfig, asked: TrainConfig) -> TrainConfig:
+    """A run's own configuration, with what is asked for now where that may differ."""
+    for name in FREE_OPTIONS:
+        table, _, option = name.partition(".")
+        value = getattr(asked, table)
+        if option:
+            value = replace(getattr(saved, table), **{option: getattr(value, option)})
+        saved = replace(saved, **{table: value})
+    return saved
 
 
 @dataclass(frozen=True)
@@ -125,7 +136,9 @@ def resume(
     run = run_of(target)
     with run.logging():  # a damaged checkpoint that is skipped belongs into the log
         path = find_resume(target, run.path)
-    changes = check_config(asdict(saved_config(target)), asdict(config), _FREE, allow_changes)
+    changes = check_config(
+        asdict(saved_config(target)), asdict(config), FREE_OPTIONS, allow_changes
+    )
     with closing(Trainer(config)) as trainer:
         watch = _Watch(display, film, observers, until)
         return run, _train(run, trainer, path, watch, changes)
