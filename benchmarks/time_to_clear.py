@@ -33,6 +33,7 @@ from warpzone.train.trainer import Trainer
 EPISODES = 100
 FIRST_EVALUATION_SEED, CONFIRMATION_SEED = 1_000_000, 2_000_000
 LINE_EVERY = 100_000  # Steps between two lines of progress.
+PROMISE = 0.3  # Averaged weights, and actions drawn more sharply, clear more often than training.
 LOOK_EVERY = 25_000  # Steps between two evaluations.
 
 
@@ -54,7 +55,7 @@ class Result:
 
 def clear_rate(trainer: Trainer, config: TrainConfig, seed: int) -> float:
     """Clears among fresh episodes from the true start."""
-    player = Player(trainer.average.model, EPISODES, seed, greedy=False)
+    player = Player(trainer.average.model, EPISODES, seed, False, config.model.sharpness)
     result = evaluate(
         player,
         config.env.level,
@@ -88,7 +89,7 @@ def train_once(config: TrainConfig, goal: float, minutes: float) -> Result:
             )
         # A look costs a few seconds: only when the training episodes promise something. Many looks
         # would find a lucky one.
-        if trainer.success >= goal - 0.15 and trainer.steps >= next_look:
+        if trainer.success >= goal - PROMISE and trainer.steps >= next_look:
             next_look, tries = trainer.steps + LOOK_EVERY, tries + 1
             rate = clear_rate(trainer, config, FIRST_EVALUATION_SEED + 1000 * tries)
             print(

@@ -92,7 +92,8 @@ class StartOptions:
     """Where episodes begin while training. Evaluation always begins at the level's start."""
 
     share: Annotated[float, tyro.conf.arg(name="start-share")] = 0.0
-    """Share of the episodes that begin at places which the agent reached before."""
+    """Share of the episodes that begin at places which the agent reached before, as long as none
+    clears the level; it falls with the clear rate."""
     spacing: Annotated[int, tyro.conf.arg(name="start-spacing")] = 64
     """Pixels between two such places."""
     near_end: Annotated[float, tyro.conf.arg(name="start-near-end")] = 0.3
@@ -132,6 +133,9 @@ class ModelOptions:
     """Width of the hidden layer."""
     heads: Literal["linear", "noisy"] = "linear"
     """Last layers; noisy ones explore by weights that are drawn anew for every rollout."""
+    sharpness: float = 2.0
+    """Evaluation and films draw actions from logits that are so many times as large as the
+    network's; training draws them as they are."""
     memory: Literal["none", "gru", "lstm", "transformer"] = "none"
     """What the network carries from step to step."""
     memory_size: int = 128
@@ -277,6 +281,7 @@ class TrainConfig:
             "learn.gradient_norm": self.learn.gradient_norm,
             "learn.norm_limit": self.learn.norm_limit,
             "model.hidden": self.model.hidden,
+            "model.sharpness": self.model.sharpness,
             "model.memory_size": self.model.memory_size,
             "model.memory_window": self.model.memory_window,
             "run.steps": self.run.steps,

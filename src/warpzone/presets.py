@@ -37,7 +37,7 @@ PRESETS: dict[str, TrainConfig] = {
     "campaign": replace(
         _TILES,
         env=replace(_TILES.env, actions="simple"),
-        learn=replace(_TILES.learn, entropy_fade=0.5),
+        learn=replace(_TILES.learn, entropy_fade=0.5, averaging=0.98),
         run=RunOptions(steps=2_000_000, video_minutes=0.0),
     ),
     "gpu": TrainConfig(

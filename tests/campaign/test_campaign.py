@@ -180,8 +180,8 @@ class Pretended:
 @pytest.mark.parametrize(
     ("trainer", "ends", "promised"),
     [
-        (Pretended(500, 10.0, l1_1=(0.75, 100), l1_2=(0.95, 100)), True, True),
-        (Pretended(500, 10.0, l1_1=(0.9, 100), l1_2=(0.74, 100)), False, False),
+        (Pretended(500, 10.0, l1_1=(0.61, 100), l1_2=(0.95, 100)), True, True),
+        (Pretended(500, 10.0, l1_1=(0.9, 100), l1_2=(0.59, 100)), False, False),
         (Pretended(500, 10.0, l1_1=(1.0, 99), l1_2=(1.0, 100)), False, False),
         (Pretended(500, 10.0, l1_1=(1.0, 100)), False, False),
         (Pretended(499, 10.0, l1_1=(1.0, 100), l1_2=(1.0, 100)), False, False),

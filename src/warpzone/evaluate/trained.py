@@ -34,7 +34,7 @@ class TrainedPolicy:
 
     def player(self, lanes: int, seed: int, greedy: bool) -> Player:
         """Something that chooses actions for so many lanes."""
-        return Player(self.model, lanes, seed, greedy)
+        return Player(self.model, lanes, seed, greedy, self.config.model.sharpness)
 
     def env_options(self) -> dict[str, Any]:
         """How an environment for this policy must be made."""
@@ -44,9 +44,20 @@ class TrainedPolicy:
 class Player:
     """Chooses actions, and carries the network's memory."""
 
-    def __init__(self, model: ActorCritic, lanes: int, seed: int, greedy: bool):
-        """Starts with empty memory."""
-        self._model, self._greedy = model, greedy
+    def __init__(
+        self, model: ActorCritic, lanes: int, seed: int, greedy: bool, sharpness: float = 1.0
+    ):
+        """Starts with empty memory.
+
+        Args:
+            model: The network.
+            lanes: How many games it plays.
+            seed: Of the draws.
+            greedy: Always take the most likely action.
+            sharpness: Logits are multiplied by it before an action is drawn. Training keeps a
+                policy curious, which costs clears.
+        """
+        self._model, self._greedy, self._sharpness = model, greedy, sharpness
         self._state = model.initial_state(lanes)
         self._random = torch.Generator().manual_seed(seed)
         self.values: NDArray[np.float32] = np.zeros(lanes, np.float32)
@@ -59,7 +70,7 @@ class Player:
         self.values = decision.values.numpy()
         if self._greedy:
             return decision.logits.argmax(-1).numpy()
-        return sample(decision.logits, self._random).numpy()
+        return sample(decision.logits * self._sharpness, self._random).numpy()
 
 
 def load_policy(target: Path, level: str | None = None) -> TrainedPolicy:

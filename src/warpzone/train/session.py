@@ -50,6 +50,7 @@ FREE_OPTIONS = (
     "watch",
     "env.num_threads",
     "workers",
+    "model.sharpness",
 )
 """What may differ between a run and its continuation without changing what is learned."""
 

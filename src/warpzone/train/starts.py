@@ -25,6 +25,8 @@ from warpzone.vectors.make import Games
 # Steps after which a place's snapshot gives way to a newer one: the agent arrives in other ways.
 _REFRESH = 512
 _NOWHERE = -1
+# Episodes over which the clear rate of a level is averaged.
+_EPISODES_BACK = 50
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,7 @@ class EpisodeStarts:
         self._random = np.random.default_rng(seed)
         self._step = 0
         self._reached: dict[str, dict[int, Place]] = {}
+        self._clears: dict[str, float] = {}  # Of late, from the level's own start.
         self._present = [Start(level) for level in env.levels()]
         self._next = list(self._present)
         self._cells = np.full(env.num_envs, _NOWHERE, np.int64)
@@ -135,13 +138,15 @@ class EpisodeStarts:
         return int(info["progress"][lane]) + (0 if place is None else place.distance)
 
     def _tell(self, lane: int, info: Info) -> None:
-        """Who chooses levels hears of an episode."""
+        """Takes note of an episode that ended; who chooses levels hears of it."""
+        start, cleared = self._present[lane], bool(info["flag_get"][lane])
+        if start.place is None:
+            before = self._clears.get(start.level, 0.0)
+            self._clears[start.level] = before + (cleared - before) / _EPISODES_BACK
         if self.chooser is None:
             return
-        start = self._present[lane]
         self.chooser.played(start.level, int(info["steps"][lane]))
         if start.place is None:
-            cleared = bool(info["flag_get"][lane])
             self.chooser.ended(start.level, cleared, int(info["progress"][lane]))
 
     def _begin(self, lane: int, end: int) -> None:
@@ -169,7 +174,9 @@ class EpisodeStarts:
         """A place of the level, or None for its own start."""
         reached = list(self._reached.get(level, {}).values())
         along = self._along.get(level, [])
-        if not (reached or along) or self._random.random() >= self.options.share:
+        # Who gets through from the start learns most from what really happens on the way.
+        share = self.options.share * (1.0 - self._clears.get(level, 0.0))
+        if not (reached or along) or self._random.random() >= share:
             return None
         if end is not None and self._random.random() < self.options.near_end:
             before = [p for p in reached if p.distance <= end - self.options.spacing // 2]
@@ -190,6 +197,7 @@ class EpisodeStarts:
             },
             "present": [[start.level, *_packed(start.place)] for start in self._present],
             "next": [[start.level, *_packed(start.place)] for start in self._next],
+            "clears": dict(self._clears),
             "cells": self._cells.tolist(),
             "chooser": {} if self.chooser is None else self.chooser.state_dict(),
         }
@@ -202,6 +210,7 @@ class EpisodeStarts:
             level: {row[0]: Place(*row[1:]) for row in rows}
             for level, rows in state["reached"].items()
         }
+        self._clears = dict(state["clears"])
         self._present = [_unpacked(row) for row in state["present"]]
         self._cells[:] = state["cells"]
         if self.chooser is not None:
