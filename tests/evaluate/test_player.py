@@ -26,7 +26,7 @@ class Undecided:
 
 
 def shares(sharpness: float, greedy: bool = False) -> list[float]:
-    player = Player(cast(ActorCritic, Undecided()), LANES, 1, greedy, sharpness)
+    player = Player(cast("ActorCritic", Undecided()), LANES, 1, greedy, sharpness)
     actions = player(np.zeros((LANES, 1), np.uint8), np.ones(LANES, np.bool_))
     return [float((actions == action).mean()) for action in range(len(PREFERENCES))]
 

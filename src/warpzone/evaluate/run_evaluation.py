@@ -25,6 +25,7 @@ def evaluate_run(
     episodes: int,
     seed: int,
     greedy: bool,
+    sharpness: float | None = None,
     **env_options: Any,
 ) -> tuple[dict[str, Any], Path]:
     """Plays episodes of each level with a run's policy, or with those of a folder.
@@ -35,6 +36,7 @@ def evaluate_run(
         episodes: For each level.
         seed: Of the first episode.
         greedy: Always take the most likely action.
+        sharpness: How sharply actions are drawn; by default as each policy was configured.
         env_options: Of the environment.
 
     Returns:
@@ -42,12 +44,14 @@ def evaluate_run(
     """
     if episodes < 1:
         raise ConfigError(f"episodes is {episodes}; it must be at least 1")
+    if sharpness is not None and not sharpness > 0:
+        raise ConfigError(f"sharpness is {sharpness}; it must be above 0")
     results, held_out = [], []
     for trained, levels in _tasks(target, level):
         held_out += held_out_levels(trained.config.env)
         results += [
             evaluate(
-                trained.player(episodes, seed, greedy),
+                trained.player(episodes, seed, greedy, sharpness),
                 name,
                 episodes=episodes,
                 seed=seed,
@@ -59,6 +63,7 @@ def evaluate_run(
     return {
         **source,
         "greedy": greedy,
+        "sharpness": sharpness,
         "seed": seed,
         **env_options,
         "levels": [result.summary() | {"held_out": result.level in held_out} for result in results],
@@ -94,6 +99,8 @@ def _names(target: Path) -> tuple[dict[str, str], Path]:
 def write_results(results: dict[str, Any], name: Path) -> str:
     """Writes NAME.json and NAME.md and returns the latter's text."""
     way = "most likely action" if results["greedy"] else "drawn actions"
+    if results["sharpness"] is not None:
+        way += f" (sharpness {results['sharpness']:g})"
     lines = [
         f"{results['checkpoint']}, {way}, sticky {results['sticky_prob']} a frame, "
         f"up to {results['noop_max']} idle frames, seeds from {results['seed']}",

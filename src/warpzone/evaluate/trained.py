@@ -32,9 +32,9 @@ class TrainedPolicy:
     config: TrainConfig
     path: Path
 
-    def player(self, lanes: int, seed: int, greedy: bool) -> Player:
-        """Something that chooses actions for so many lanes."""
-        return Player(self.model, lanes, seed, greedy, self.config.model.sharpness)
+    def player(self, lanes: int, seed: int, greedy: bool, sharpness: float | None = None) -> Player:
+        """Something that chooses actions for so many lanes, as sharply as configured by default."""
+        return Player(self.model, lanes, seed, greedy, sharpness or self.config.model.sharpness)
 
     def env_options(self) -> dict[str, Any]:
         """How an environment for this policy must be made."""
