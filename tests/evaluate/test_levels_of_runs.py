@@ -108,6 +108,7 @@ def test_all_levels_together_have_an_interval_of_their_own(tmp_path: Path) -> No
     results = {
         "checkpoint": "x.pt",
         "greedy": False,
+        "sharpness": None,
         "sticky_prob": 0.25,
         "noop_max": 30,
         "seed": 1,
