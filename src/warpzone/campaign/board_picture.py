@@ -93,7 +93,7 @@ class _Pen:
 
 def _draw_title(pen: _Pen, board: Scoreboard) -> None:
     measuring = board.measuring
-    pen.text((_MARGIN, _MARGIN + 4), board.summary.replace(">=", "≥"), 30, _INK)
+    pen.text((_MARGIN, _MARGIN + 4), board.summary.replace("at >=", "at or above"), 30, _INK)
     words = (
         f"clear rate over {measuring.episodes} episodes from the true start, sticky buttons "
         f"{measuring.sticky_prob:g} a frame, up to {measuring.noop_max} idle frames"
