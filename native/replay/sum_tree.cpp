@@ -9,7 +9,7 @@ namespace warpzone::replay {
 namespace {
 
 constexpr std::int64_t kMost = std::int64_t{1} << 40;
-constexpr std::size_t kSiblings = 64;  ///< Three levels hold a quarter of a million leaves.
+constexpr std::size_t kSiblings = 8;  ///< A line of the cache.
 
 std::int64_t checked(std::int64_t capacity) {
   if (capacity < 1 || capacity > kMost) {
@@ -110,23 +110,25 @@ void SumTree::find(std::span<const double> shares, std::span<std::int64_t> out) 
   if (!(total() > 0.0)) {
     throw std::invalid_argument("there is nothing to draw from: every weight is 0");
   }
-  for (std::size_t i = 0; i < shares.size(); ++i) {
-    out[i] = static_cast<std::int64_t>(leaf_at(shares[i] * total()));
+  std::vector<double> masses(shares.size());
+  for (std::size_t i = 0; i < shares.size(); ++i) masses[i] = shares[i] * total();
+  std::fill(out.begin(), out.end(), 0);
+  for (std::size_t level = levels_.size(); level-- > 0;) {
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      const std::size_t child = descend(level, static_cast<std::size_t>(out[i]), masses[i]);
+      out[i] = static_cast<std::int64_t>(child);
+    }
   }
 }
 
-std::size_t SumTree::leaf_at(double mass) const {
-  std::size_t node = 0;
-  for (std::size_t level = levels_.size(); level-- > 0;) {
-    const double* sums = levels_[level].sums.data() + node * kSiblings;
-    // Rounding may leave as much mass as there is, or more; behind the end there is no weight.
-    if (mass >= sums[kSiblings - 1]) mass = std::nextafter(sums[kSiblings - 1], 0.0);
-    std::size_t before = 0;
-    for (std::size_t i = 0; i < kSiblings; ++i) before += sums[i] <= mass ? 1 : 0;
-    mass -= before > 0 ? sums[before - 1] : 0.0;
-    node = node * kSiblings + before;
-  }
-  return node;
+std::size_t SumTree::descend(std::size_t level, std::size_t block, double& mass) const {
+  const double* sums = levels_[level].sums.data() + block * kSiblings;
+  // Rounding may leave as much mass as there is, or more; behind the end there is no weight.
+  if (mass >= sums[kSiblings - 1]) mass = std::nextafter(sums[kSiblings - 1], 0.0);
+  std::size_t before = 0;
+  for (std::size_t i = 0; i < kSiblings; ++i) before += sums[i] <= mass ? 1 : 0;
+  mass -= before > 0 ? sums[before - 1] : 0.0;
+  return block * kSiblings + before;
 }
 
 }  // namespace warpzone::replay

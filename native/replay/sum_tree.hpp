@@ -8,9 +8,10 @@
 
 namespace warpzone::replay {
 
-/// A tree whose inner nodes hold the sum of what is below them. A node has many children, which lie
-/// side by side with their running sums: the child that a share falls on is found by comparing it
-/// with all of them, without a branch, and only the few lowest levels are ever out of the cache.
+/// A tree whose inner nodes hold the sum of what is below them. The children of a node lie side by
+/// side with their running sums, in one line of the cache: the child that a share falls on is found
+/// by comparing it with all of them, without a branch. All draws go down a level together, so that
+/// they wait for memory at the same time and not one after the other.
 /// Running sums are always made anew from the weights as they are, so errors of rounding do not add
 /// up over the life of the tree.
 class SumTree {
@@ -46,7 +47,8 @@ class SumTree {
 
   void check_index(std::int64_t index) const;
   void add_up(std::size_t level, std::size_t block);
-  std::size_t leaf_at(double mass) const;
+  /// The child of a block that a mass falls on; leaves the mass that is beyond those before it.
+  std::size_t descend(std::size_t level, std::size_t block, double& mass) const;
 
   std::int64_t capacity_;
   std::vector<Level> levels_;  ///< From the leaves to the root's children, a single block.
