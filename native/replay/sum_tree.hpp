@@ -1,6 +1,7 @@
 /// Proportional sampling: draws a leaf with a probability that is its share of the total.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -20,7 +21,7 @@ class SumTree {
   explicit SumTree(std::int64_t capacity);
 
   std::int64_t capacity() const { return capacity_; }
-  double total() const { return levels_.back().sums.back(); }
+  double total() const { return levels_.back().sums.back().back(); }
   std::span<const double> leaves() const;
   /// Memory that is allocated.
   std::size_t bytes() const;
@@ -39,10 +40,14 @@ class SumTree {
   void find(std::span<const double> shares, std::span<std::int64_t> out) const;
 
  private:
+  static constexpr std::size_t kSiblings = 8;
+  /// The numbers of siblings fill a line of the cache, and begin with it.
+  struct alignas(kSiblings * sizeof(double)) Block : std::array<double, kSiblings> {};
+
   /// Nodes by blocks of siblings; those that nobody needs have weight 0.
   struct Level {
     std::vector<double> weights;
-    std::vector<double> sums;  ///< Of the weights up to each node, from its block's first on.
+    std::vector<Block> sums;  ///< Of the weights up to each node, from its block's first on.
   };
 
   void check_index(std::int64_t index) const;
