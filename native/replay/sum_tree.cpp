@@ -9,7 +9,6 @@ namespace warpzone::replay {
 namespace {
 
 constexpr std::int64_t kMost = std::int64_t{1} << 40;
-constexpr std::size_t kSiblings = 64;  ///< Three levels hold a quarter of a million leaves.
 
 std::int64_t checked(std::int64_t capacity) {
   if (capacity < 1 || capacity > kMost) {
@@ -19,7 +18,12 @@ std::int64_t checked(std::int64_t capacity) {
   return capacity;
 }
 
-std::size_t blocks_for(std::size_t nodes) { return (nodes + kSiblings - 1) / kSiblings; }
+/// Asks for memory that will be read soon.
+void prefetch([[maybe_unused]] const void* address) {
+#if defined(__GNUC__)
+  __builtin_prefetch(address);
+#endif
+}
 
 /// Sorted blocks, each once.
 void tidy(std::vector<std::size_t>& blocks) {
@@ -32,9 +36,8 @@ void tidy(std::vector<std::size_t>& blocks) {
 SumTree::SumTree(std::int64_t capacity) : capacity_(checked(capacity)) {
   auto nodes = static_cast<std::size_t>(capacity);
   do {
-    const std::size_t blocks = blocks_for(nodes);
-    levels_.push_back({std::vector<double>(blocks * kSiblings, 0.0),
-                       std::vector<double>(blocks * kSiblings, 0.0)});
+    const std::size_t blocks = (nodes + kSiblings - 1) / kSiblings;
+    levels_.push_back({std::vector<double>(blocks * kSiblings, 0.0), std::vector<Block>(blocks)});
     nodes = blocks;
   } while (nodes > 1);
 }
@@ -45,7 +48,9 @@ std::span<const double> SumTree::leaves() const {
 
 std::size_t SumTree::bytes() const {
   std::size_t numbers = 0;
-  for (const Level& level : levels_) numbers += level.weights.size() + level.sums.size();
+  for (const Level& level : levels_) {
+    numbers += level.weights.size() + level.sums.size() * kSiblings;
+  }
   return numbers * sizeof(double);
 }
 
@@ -77,7 +82,7 @@ void SumTree::set(std::span<const std::int64_t> indices, std::span<const double>
 
 void SumTree::add_up(std::size_t level, std::size_t block) {
   const double* weights = levels_[level].weights.data() + block * kSiblings;
-  double* sums = levels_[level].sums.data() + block * kSiblings;
+  Block& sums = levels_[level].sums[block];
   double sum = 0.0;
   for (std::size_t i = 0; i < kSiblings; ++i) {
     sum += weights[i];
@@ -110,23 +115,26 @@ void SumTree::find(std::span<const double> shares, std::span<std::int64_t> out) 
   if (!(total() > 0.0)) {
     throw std::invalid_argument("there is nothing to draw from: every weight is 0");
   }
-  for (std::size_t i = 0; i < shares.size(); ++i) {
-    out[i] = static_cast<std::int64_t>(leaf_at(shares[i] * total()));
+  std::vector<double> masses(shares.size());
+  for (std::size_t i = 0; i < shares.size(); ++i) masses[i] = shares[i] * total();
+  std::fill(out.begin(), out.end(), 0);
+  for (std::size_t level = levels_.size(); level-- > 0;) {
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      const std::size_t child = descend(level, static_cast<std::size_t>(out[i]), masses[i]);
+      out[i] = static_cast<std::int64_t>(child);
+      if (level > 0) prefetch(&levels_[level - 1].sums[child]);
+    }
   }
 }
 
-std::size_t SumTree::leaf_at(double mass) const {
-  std::size_t node = 0;
-  for (std::size_t level = levels_.size(); level-- > 0;) {
-    const double* sums = levels_[level].sums.data() + node * kSiblings;
-    // Rounding may leave as much mass as there is, or more; behind the end there is no weight.
-    if (mass >= sums[kSiblings - 1]) mass = std::nextafter(sums[kSiblings - 1], 0.0);
-    std::size_t before = 0;
-    for (std::size_t i = 0; i < kSiblings; ++i) before += sums[i] <= mass ? 1 : 0;
-    mass -= before > 0 ? sums[before - 1] : 0.0;
-    node = node * kSiblings + before;
-  }
-  return node;
+std::size_t SumTree::descend(std::size_t level, std::size_t block, double& mass) const {
+  const Block& sums = levels_[level].sums[block];
+  // Rounding may leave as much mass as there is, or more; behind the end there is no weight.
+  if (mass >= sums[kSiblings - 1]) mass = std::nextafter(sums[kSiblings - 1], 0.0);
+  std::size_t before = 0;
+  for (std::size_t i = 0; i < kSiblings; ++i) before += sums[i] <= mass ? 1 : 0;
+  mass -= before > 0 ? sums[before - 1] : 0.0;
+  return block * kSiblings + before;
 }
 
 }  // namespace warpzone::replay
