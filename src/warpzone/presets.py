@@ -11,6 +11,7 @@ from warpzone.config import (
     RunOptions,
     TrainConfig,
 )
+from warpzone.config_aids import ReplayOptions
 from warpzone.errors import ConfigError
 
 _TILES = TrainConfig(env=EnvOptions(obs="tiles"))
@@ -27,7 +28,10 @@ _PIXELS = TrainConfig(
         learning_rate=5e-4,
         entropy=0.02,
         entropy_fade=0.5,
+        averaging=0.98,
     ),
+    # What once went well is worth more than one look; tiles are learned as quickly without.
+    replay=ReplayOptions(capacity=32_768),
     run=RunOptions(steps=2_000_000),
 )
 
@@ -70,7 +74,7 @@ def with_observations(config: TrainConfig, obs: str) -> TrainConfig:
     """A CPU preset for the other kind of observation gets what suits that kind."""
     base = _TILES if obs == "tiles" else _PIXELS
     env = replace(config.env, obs=base.env.obs, stack=base.env.stack)
-    return replace(config, env=env, learn=base.learn)
+    return replace(config, env=env, learn=base.learn, replay=base.replay)
 
 
 def with_algorithm(config: TrainConfig, algo: str) -> TrainConfig:
