@@ -12,10 +12,10 @@ NATIVE_SOURCES := $(shell find native cmake -name '*.cpp' -o -name '*.hpp' -o -n
 
 .DEFAULT_GOAL := help
 .PHONY: help setup native demo test test-native test-python lint format sanitize fuzz bench soak \
-	reference docs clean
+	numpy1 reference docs clean
 
 help:  ## List the targets
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
+	@grep -E '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
 
 # Tools first and pinned, so that the build below needs no isolated environment and its kept
 # build folder never points to a deleted one.
@@ -106,6 +106,9 @@ bench: setup  ## Environment throughput
 SOAK_MINUTES ?= 30
 soak: setup  ## Half an hour of training with faults (SOAK_MINUTES=2 for a short one)
 	$(BIN)/python tests/soak/run_soak.py --minutes $(SOAK_MINUTES)
+
+numpy1: setup  ## Play nes-py under NumPy 1.26 in a virtual environment apart, and compare (minutes)
+	$(BIN)/python -m pytest -m slow tests/backends/test_numpy1.py
 
 reference: setup  ## Compare RAM with stable-retro's core on all 32 levels (installs it; minutes)
 	$(BIN)/python tests/reference/compare_stable_retro.py
