@@ -51,6 +51,7 @@ def test_scripted_play_agrees_with_our_console(level: str) -> None:
     assert our_end["flag_get"]
     assert their_end["flag_get"]
     assert our_end["death"] == their_end["death"]
+    assert abs(len(ours) - len(theirs)) < SECOND
     for second, (x, other) in enumerate(zip(ours[::SECOND], theirs[::SECOND], strict=False)):
         assert abs(x - other) <= 16, f"second {second}"
 
