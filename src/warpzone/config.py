@@ -261,7 +261,9 @@ class TrainConfig:
         }
         for name, wanted in wants.items():
             if wanted:
-                raise ConfigError(f"{name}, which needs --vector native, not {self.env.vector!r}")
+                raise ConfigError(
+                    f"{name}, which needs --vector native, not {self.env.vector!r}; leave it out"
+                )
 
     def verify(self) -> None:
         """Checks what types alone do not.

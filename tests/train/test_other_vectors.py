@@ -65,7 +65,15 @@ def test_resume_says_that_games_begin_anew() -> None:
         (configured(backend="nes-py"), "give --vector async, or --vector sync"),
         (
             replace(configured(vector="async"), starts=StartOptions(share=0.5)),
-            "give --start-share 0",
+            "starts.share is 0.5, which needs --vector native, not 'async'; leave it out",
+        ),
+        (
+            replace(configured(vector="sync"), starts=StartOptions(ways="ways")),
+            "starts.ways is 'ways', which needs --vector native",
+        ),
+        (
+            configured(vector="async", level_order="curriculum"),
+            "env.level_order is 'curriculum', which needs --vector native",
         ),
     ],
 )
