@@ -109,6 +109,13 @@ def test_the_preset_a_file_and_the_observation_set_the_defaults(
     assert train.config.learn.learning_rate == preset("cpu-quick").learn.learning_rate
 
 
+@pytest.mark.parametrize("memory", ["gru", "lstm", "transformer"])
+def test_the_preset_for_pixels_can_be_given_a_memory(memory: str) -> None:
+    assert train_defaults([]).config.replay.capacity > 0
+    config = train_defaults(["--memory", memory]).config
+    replace(config, model=replace(config.model, memory=memory)).verify()
+
+
 def test_a_missing_file_is_refused_by_name() -> None:
     with pytest.raises(ConfigError, match=r"nowhere\.toml cannot be read"):
         train_defaults(["--file", "nowhere.toml"])

@@ -99,6 +99,13 @@ def with_algorithm(config: TrainConfig, algo: str) -> TrainConfig:
     return replace(config, learn=vtrace)
 
 
+def with_memory(config: TrainConfig, memory: str) -> TrainConfig:
+    """A preset for a network with memory does without replay, which draws single steps."""
+    if memory == "none":
+        return config
+    return replace(config, replay=replace(config.replay, capacity=0))
+
+
 def with_ways(config: TrainConfig, folder: str) -> TrainConfig:
     """Training along known ways: most episodes begin along them, or where others have been."""
     return replace(config, starts=replace(config.starts, ways=folder, share=0.7))

@@ -11,7 +11,14 @@ import tyro
 from warpzone.config import TrainConfig
 from warpzone.config_io import from_environment, from_toml, to_toml
 from warpzone.errors import ConfigError
-from warpzone.presets import PRESETS, preset, with_algorithm, with_observations, with_ways
+from warpzone.presets import (
+    PRESETS,
+    preset,
+    with_algorithm,
+    with_memory,
+    with_observations,
+    with_ways,
+)
 
 Preset = Literal["cpu", "cpu-quick", "campaign", "gpu", "gpu-large"]
 
@@ -138,6 +145,7 @@ def fresh_config(arguments: list[str], default: Preset = "cpu") -> TrainConfig:
     if obs is not None and not name.startswith("gpu") and obs != config.env.obs:
         config = with_observations(config, obs)
     config = with_algorithm(config, _value_of(arguments, "--algo") or config.learn.algo)
+    config = with_memory(config, _value_of(arguments, "--memory") or config.model.memory)
     ways = _value_of(arguments, "--from-ways")
     if ways is not None:
         config = with_ways(config, ways)

@@ -54,6 +54,13 @@ def start_states(way: Way, spacing: int = 64, rom: RomPath = None) -> list[Start
     The first is the level's start. In the others Mario obeys and stands, climbs or swims, and a
     step of the way begins: playing `way.inputs[frame // way.frame_skip:]` is the rest of the way.
     """
+    return route_and_states(way, spacing, rom)[1]
+
+
+def route_and_states(
+    way: Way, spacing: int = 64, rom: RomPath = None
+) -> tuple[list[Point], list[StartState]]:
+    """What `route_of` and `start_states` say, without tracing the way twice."""
     trace = replay(way, rom, trace=True).trace
     frames, distances = [0], [0]
     kept = loop_erased(trace)
@@ -63,11 +70,12 @@ def start_states(way: Way, spacing: int = 64, rom: RomPath = None) -> list[Start
         if calm and _gap(trace[frames[-1]], row) >= spacing:
             frames.append(frame)
             distances.append(distance)
-    states = replay(way, rom, states_at=frames).states
-    return [
+    blobs = replay(way, rom, states_at=frames).states
+    states = [
         StartState(frame, _point(trace[frame]), distance, blob)
-        for frame, distance, blob in zip(frames, distances, states, strict=True)
+        for frame, distance, blob in zip(frames, distances, blobs, strict=True)
     ]
+    return [_point(trace[frame]) for frame in kept], states
 
 
 def loop_erased(trace: NDArray[np.int32]) -> list[int]:

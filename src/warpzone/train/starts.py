@@ -100,6 +100,13 @@ class EpisodeStarts:
         """Takes the info of a step: keeps new places, and chooses for lanes that ended."""
         if self._idle:
             return
+        if self.options.share > 0:
+            self._keep_new_places(info, ended)
+        for lane in np.nonzero(ended)[0].tolist():
+            self._tell(lane, info)
+            self._begin(lane, self._distance(lane, info))
+
+    def _keep_new_places(self, info: Info, ended: NDArray[np.bool_]) -> None:
         self._step += 1
         cells = self._cells_of(info)
         stands = info["in_control"] & (info["on_ground"] | info["swimming"]) & ~ended
@@ -107,9 +114,6 @@ class EpisodeStarts:
         self._cells[news] = cells[news]
         for lane in np.nonzero(news)[0].tolist():
             self._keep(lane, int(cells[lane]), info)
-        for lane in np.nonzero(ended)[0].tolist():
-            self._tell(lane, info)
-            self._begin(lane, self._distance(lane, info))
 
     def metrics(self) -> MetricRow:
         """Shares of the levels, where a curriculum gives them."""
@@ -125,8 +129,6 @@ class EpisodeStarts:
         return cells * 4096 + columns
 
     def _keep(self, lane: int, cell: int, info: Info) -> None:
-        if self.options.share <= 0:
-            return
         places = self._reached.setdefault(self._present[lane].level, {})
         known = places.get(cell)
         if known is None or self._step - known.step >= _REFRESH:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warpzone.errors import WayError
-from warpzone.search.route import Point, StartState, route_of, start_states
+from warpzone.search.route import Point, StartState, route_and_states
 from warpzone.search.way import ENDING, read_way
 
 
@@ -50,5 +50,6 @@ def read_guides(folder: Path, levels: Sequence[str], spacing: int) -> dict[str, 
         way = read_way(path)
         if way.level != level:
             raise WayError(f"{path} is a way for {way.level}, not for {level}; rename it")
-        guides[level] = Guide(route_of(way), tuple(start_states(way, spacing)[1:]))
+        route, states = route_and_states(way, spacing)
+        guides[level] = Guide(route, tuple(states[1:]))
     return guides
