@@ -21,15 +21,18 @@ constexpr std::array<const char*, kFeatureCount> kNames = {
     "button_select", "button_start",  "button_up",     "button_down",
     "button_left",   "button_right",  "screen_x",      "y",
     "facing_right",  "water",         "ground",        "underground",
-    "castle",        "page",          "clock",         "loop_correct",
-    "loop_passes",   "scroll_locked", "object1_kind",  "object1_type",
-    "object1_x",     "object1_y",     "object1_speed", "object1_angle",
+    "castle",        "page",          "column",        "clock",
+    "loop_correct",  "loop_passes",   "scroll_locked",
+    "object1_kind",  "object1_type",  "object1_x",     "object1_y",
+    "object1_speed", "object1_fall",  "object1_angle",
     "object2_kind",  "object2_type",  "object2_x",     "object2_y",
-    "object2_speed", "object2_angle", "object3_kind",  "object3_type",
-    "object3_x",     "object3_y",     "object3_speed", "object3_angle",
+    "object2_speed", "object2_fall",  "object2_angle",
+    "object3_kind",  "object3_type",  "object3_x",     "object3_y",
+    "object3_speed", "object3_fall",  "object3_angle",
     "object4_kind",  "object4_type",  "object4_x",     "object4_y",
-    "object4_speed", "object4_angle", "object5_kind",  "object5_type",
-    "object5_x",     "object5_y",     "object5_speed", "object5_angle"};
+    "object4_speed", "object4_fall",  "object4_angle",
+    "object5_kind",  "object5_type",  "object5_x",     "object5_y",
+    "object5_speed", "object5_fall",  "object5_angle"};
 
 std::uint8_t byte(std::int32_t value) {
   return static_cast<std::uint8_t>(std::clamp(value, 0, 255));
@@ -73,6 +76,7 @@ void write_level(const std::uint8_t* ram, Writer& out) {
     out.add(truth(ram[ram::kAreaType] == type));
   }
   out.add(byte(ram[ram::kXPage] * 8));
+  out.add(byte((ram[ram::kX] >> 4) * 16));
   out.add(byte(decode_clock(ram) * 255 / 400));
   out.add(byte(ram[ram::kLoopCorrect] * 64));
   out.add(byte(ram[ram::kLoopPasses] * 64));
@@ -119,6 +123,7 @@ void write_objects(const std::uint8_t* ram, Writer& out) {
     out.add(present ? centred((object.x - x) / 2) : 128);
     out.add(present ? centred((object.y - y) / 2) : 128);
     out.add(centred(object.x_speed * 2));
+    out.add(centred(object.y_speed * 16));
     out.add(byte(object.angle * 8));
   }
 }

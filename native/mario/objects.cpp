@@ -51,6 +51,7 @@ Object read_slot(const std::uint8_t* ram, int slot) {
     object.angle = ram[ram::kEnemyYSpeed + slot] & 0x1F;
   } else {
     object.x_speed = as_signed(ram[ram::kEnemyXSpeed + slot]);
+    object.y_speed = as_signed(ram[ram::kEnemyYSpeed + slot]);
   }
   return object;
 }

@@ -27,6 +27,7 @@ struct Object {
   std::int32_t y = 0;     ///< Downwards from the top of the screen.
   std::int32_t width = 16;
   std::int32_t x_speed = 0;
+  std::int32_t y_speed = 0;  ///< Downwards.
   std::uint8_t angle = 0;  ///< Fire bars: 0 upwards, 8 right, 16 down, 24 left.
 };
 

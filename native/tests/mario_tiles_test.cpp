@@ -215,6 +215,7 @@ TEST(features_tell_speed_state_and_buttons) {
   CHECK_EQ(feature(features, "ground"), 255);
   CHECK_EQ(feature(features, "castle"), 0);
   CHECK_EQ(feature(features, "page"), 8);
+  CHECK_EQ(feature(features, "column"), 0x40);
   CHECK_EQ(feature(features, "object1_kind"), 0);
   CHECK_EQ(feature(features, "object5_angle"), 0);
   CHECK_EQ(feature(features, "object1_x"), 128);
@@ -226,9 +227,11 @@ TEST(the_nearest_objects_come_first) {
     put_enemy(memory, slot, 0x06, 520 - slot * 32, 176);
   }
   memory[ram::kEnemyXSpeed + 5] = 0xF8;
+  memory[ram::kEnemyYSpeed + 5] = 0xFD;
   const Features features = features_of(memory);
   CHECK_EQ(feature(features, "object1_x"), 128 + 20);
   CHECK_EQ(feature(features, "object1_speed"), 128 - 16);
+  CHECK_EQ(feature(features, "object1_fall"), 128 - 48);
   CHECK_EQ(feature(features, "object2_x"), 128 + 36);
   CHECK_EQ(feature(features, "object5_x"), 128 + 84);
   CHECK_EQ(feature(features, "object1_kind"), 192);

@@ -93,11 +93,9 @@ class StartOptions:
 
     share: Annotated[float, tyro.conf.arg(name="start-share")] = 0.0
     """Share of the episodes that begin at places which the agent reached before, as long as none
-    clears the level; it falls with the clear rate."""
+    clears the level; it falls to half with the clear rate. Most begin where danger is ahead."""
     spacing: Annotated[int, tyro.conf.arg(name="start-spacing")] = 64
     """Pixels between two such places."""
-    near_end: Annotated[float, tyro.conf.arg(name="start-near-end")] = 0.3
-    """Of those episodes, the share that begins shortly before the lane's last end."""
     ways: Annotated[str, tyro.conf.arg(name="from-ways", metavar="FOLDER")] = ""
     """Ways through the levels, as `warpzone explore` writes them: progress is measured along them,
     and episodes begin along them."""
@@ -301,7 +299,6 @@ class TrainConfig:
             "learn.final_rate": self.learn.final_rate,
             "learn.success_rate_share": self.learn.success_rate_share,
             "starts.share": self.starts.share,
-            "starts.near_end": self.starts.near_end,
             "starts.way_share": self.starts.way_share,
             "env.level_floor": self.env.level_floor,
             "run.stop_at_clear_rate": self.run.stop_at_clear_rate,

@@ -13,7 +13,9 @@ from warpzone.models.memory import make_memory
 
 def make_model() -> ActorCritic:
     torch.manual_seed(0)
-    return ActorCritic(TileEncoder(4, 2, 8, 8), make_memory("none", 8, 8, 4), 3)
+    return ActorCritic(
+        TileEncoder((5, 2, 2), ["x_speed", "on_ground"], 8, 8), make_memory("none", 8, 8, 4), 3
+    )
 
 
 def set_all(model: ActorCritic, value: float) -> None:

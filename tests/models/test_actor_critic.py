@@ -6,20 +6,20 @@ import pytest
 import torch
 from torch import nn
 
+from warpzone import _native
 from warpzone.models.actor_critic import ActorCritic, Obs, entropy, log_prob
 from warpzone.models.encoders import (
-    BINS,
     Encoder,
     FoldedEncoder,
     ImpalaEncoder,
     NatureEncoder,
     TileEncoder,
-    binned,
     centred,
     folded,
 )
 from warpzone.models.memory import make_memory
 
+FEATURES = [_native.feature_name(i) for i in range(_native.FEATURE_COUNT)]
 MEMORIES = ["none", "gru", "lstm", "transformer"]
 
 
@@ -58,18 +58,9 @@ def test_picture_encoders_give_a_vector_of_their_size(encoder: nn.Module) -> Non
     assert bool(torch.isfinite(output).all())
 
 
-def test_bins_share_a_value_and_keep_its_place() -> None:
-    values = torch.tensor([[0, 255, 128, 40]], dtype=torch.uint8)
-    bins = binned(values).view(4, BINS)
-    assert torch.allclose(bins.sum(1), torch.ones(4))
-    levels = torch.linspace(0.0, 255.0, BINS)
-    assert torch.allclose(bins @ levels, values[0].float(), atol=1e-3)
-    assert ((bins > 0).sum(1) <= 2).all()
-
-
 def test_the_tile_encoder_uses_grid_and_features() -> None:
-    encoder = TileEncoder(2 * 5 * 13 * 16, 64, 32, 16)
-    tiles, features = random_obs(3, 10, 13, 16), random_obs(3, 64)
+    encoder = TileEncoder((10, 13, 16), FEATURES, 32, 16)
+    tiles, features = random_obs(3, 10, 13, 16), random_obs(3, len(FEATURES))
     output = encoder((tiles, features))
     assert output.shape == (3, 16)
     assert not torch.equal(output, encoder((tiles, features // 2)))
@@ -141,13 +132,13 @@ def test_an_unknown_memory_is_refused_by_name() -> None:
 def test_prepared_observations_are_encoded_as_plain_ones(precision: torch.dtype) -> None:
     torch.manual_seed(0)
     pictures = torch.randint(0, 256, (2, 3, 4, 84, 84), dtype=torch.uint8)
-    tiles = torch.randint(0, 256, (2, 3, 2, 5, 13, 16), dtype=torch.uint8)
-    features = torch.randint(0, 256, (2, 3, 64), dtype=torch.uint8)
+    tiles = torch.randint(0, 256, (2, 3, 10, 13, 16), dtype=torch.uint8)
+    features = torch.randint(0, 256, (2, 3, len(FEATURES)), dtype=torch.uint8)
     cases: list[tuple[Encoder, Obs]] = [
         (FoldedEncoder((4, 84, 84), (16, 16), 64), pictures),
         (NatureEncoder((4, 84, 84), (8, 8, 8), 64), pictures),
         (ImpalaEncoder((4, 84, 84), (4, 4), 64), pictures),
-        (TileEncoder(2 * 5 * 13 * 16, 64, 32, 16), (tiles, features)),
+        (TileEncoder((10, 13, 16), FEATURES, 32, 16), (tiles, features)),
     ]
     for encoder, obs in cases:
         model = ActorCritic(encoder, make_memory("none", encoder.size, 8, 4), 5)

@@ -55,7 +55,7 @@ def along_ways(order: str) -> TrainConfig:
     return replace(
         config,
         env=env,
-        starts=replace(config.starts, ways=str(WAYS), near_end=0.5, share=0.8),
+        starts=replace(config.starts, ways=str(WAYS), share=0.8),
         replay=ReplayOptions(capacity=3 * LANES * STEPS, batch=16, warm_up=8),
     )
 

@@ -45,9 +45,7 @@ def test_places_lie_in_order_along_the_way(rom_path: Path) -> None:
 def test_every_episode_can_begin_along_the_way(rom_path: Path) -> None:
     guides = read_guides(WAYS, ["1-2"], 64)
     env = games("1-2")
-    starts = EpisodeStarts(
-        env, StartOptions(share=1.0, near_end=0.0, way_share=1.0), 0, guides=guides
-    )
+    starts = EpisodeStarts(env, StartOptions(share=1.0, way_share=1.0), 0, guides=guides)
     env.reset(seed=1)
     begun: list[int] = []
     first = np.zeros(LANES, np.bool_)
@@ -85,7 +83,7 @@ def test_a_curriculum_gives_a_lane_its_level_and_way(rom_path: Path) -> None:
     env = games("1-1")
     starts = EpisodeStarts(
         env,
-        StartOptions(share=0.5, near_end=0.5),
+        StartOptions(share=0.5),
         3,
         guides=read_guides(WAYS, levels, 64),
         chooser=LevelCurriculum(levels, 0.5),

@@ -8,14 +8,17 @@ layer sees; who needs the same ones several times may do that once and pass them
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from warpzone.models.feature_bins import FeatureBins, levels_of
+from warpzone.models.object_map import ObjectMap
+
 FOLD = 4
-BINS = 8
 
 Layer = TypeVar("Layer", nn.Linear, nn.Conv2d)
 
@@ -149,46 +152,53 @@ class ImpalaEncoder(PictureEncoder):
         super().__init__(nn.Sequential(*layers, nn.ReLU(), nn.Flatten()), shape, size)
 
 
-class TileEncoder(Encoder):
-    """Two linear layers over the tile grid and its features, as numbers and in bins."""
+# Planes of a tile grid that are looked at: all but Mario's own, whose place the features tell. What
+# stands still need not be seen twice, so of older grids only enemies and lifts are.
+_PLANES = 5
+_SEEN, _SEEN_BEFORE = (0, 1, 2, 3), (1, 2)
 
-    def __init__(self, cells: int, features: int, hidden: int, size: int):
+
+class TileEncoder(Encoder):
+    """Two linear layers over the tile grid and its features: as numbers, in bins and on a map."""
+
+    planes: Tensor
+
+    def __init__(
+        self, shape: tuple[int, int, int], features: Sequence[str], hidden: int, size: int
+    ):
         """Makes the encoder.
 
         Args:
-            cells: Values of the stacked grid.
-            features: Length of the feature vector.
+            shape: Of the stacked grids, [C, H, W], the oldest first.
+            features: Names of the features.
             hidden: Width of the first layer.
             size: Width of the second, the output.
         """
         super().__init__()
         self.size = size
-        self.first = orthogonal(nn.Linear(cells + features * (1 + BINS), hidden))
+        older, cells = shape[0] // _PLANES - 1, shape[1] * shape[2]
+        planes = [_PLANES * age + plane for age in range(older) for plane in _SEEN_BEFORE]
+        planes += [_PLANES * older + plane for plane in _SEEN]
+        self.register_buffer("planes", torch.tensor(planes), persistent=False)
+        self.bins = FeatureBins([levels_of(name) for name in features])
+        self.objects = ObjectMap(features)
+        inputs = len(planes) * cells + len(features) + self.bins.size + self.objects.size
+        self.first = orthogonal(nn.Linear(inputs, hidden))
         self.second = orthogonal(nn.Linear(hidden, size))
 
     def prepare(self, obs: tuple[Tensor, Tensor]) -> Tensor:
         """Grid and features as one vector of numbers."""
         tiles, features = obs
         precision = working_precision(tiles)
-        grid = tiles.flatten(1).to(precision) / 255.0
+        grid = tiles.index_select(1, self.planes).flatten(1).to(precision) / 255.0
         extra = (features.to(precision) - 128.0) / 64.0
-        return torch.cat([grid, extra, binned(features).to(precision)], 1)
+        parts = [grid, extra, self.bins(features), self.objects(features)]
+        return torch.cat([part.to(precision) for part in parts], 1)
 
     def forward(self, obs: tuple[Tensor, Tensor] | Tensor) -> Tensor:
         """Encodes grids with features, prepared or not."""
         prepared = self.prepare(obs) if isinstance(obs, tuple) else obs
         return functional.relu(self.second(functional.relu(self.first(prepared))))
-
-
-def binned(values: Tensor) -> Tensor:
-    """Bytes, [B, F], as shares of bins around eight levels, [B, F * 8].
-
-    A speed or a distance matters in steps, such as just too near to jump, which a layer learns far
-    more quickly from bins than from one number. A value between two levels is shared by both.
-    """
-    levels = torch.linspace(0.0, 255.0, BINS, device=values.device)
-    gaps = (values.unsqueeze(-1) - levels).abs_().div_(255.0 / (BINS - 1))
-    return (1.0 - gaps).clamp_(min=0.0).flatten(1)
 
 
 def folded(pictures: Tensor) -> Tensor:

@@ -9,10 +9,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
 import torch
 from torch import nn
 
+from warpzone import _native
 from warpzone.config import ModelOptions, TrainConfig
 from warpzone.errors import CheckpointError, ConfigError
 from warpzone.learning.learner import LearnerSettings
@@ -112,9 +112,9 @@ def make_model(options: ModelOptions, obs_space: Any, actions: int) -> ActorCrit
     """The network for a space of observations."""
     encoder: Encoder
     if hasattr(obs_space, "spaces"):
-        cells = int(np.prod(obs_space["tiles"].shape))
-        features = int(obs_space["features"].shape[0])
-        encoder = TileEncoder(cells, features, options.hidden, options.hidden // 2)
+        grid = obs_space["tiles"].shape
+        features = [_native.feature_name(i) for i in range(obs_space["features"].shape[0])]
+        encoder = TileEncoder(grid, features, options.hidden, options.hidden // 2)
     else:
         shape = obs_space.shape
         kind = "folded" if options.encoder == "auto" else options.encoder

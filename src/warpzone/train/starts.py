@@ -16,9 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpzone.config import StartOptions
+from warpzone.learning.schedules import blended
 from warpzone.rollout.collector import Info
 from warpzone.telemetry.metrics import MetricRow
 from warpzone.train.curriculum import LevelChooser
+from warpzone.train.hazards import Hazards
 from warpzone.train.ways import Guide
 from warpzone.vectors.make import Games
 
@@ -27,6 +29,8 @@ _REFRESH = 512
 _NOWHERE = -1
 # Episodes over which the clear rate of a level is averaged.
 _EPISODES_BACK = 50
+# What is left of the share of starts within a level when every episode from its own start clears.
+_KEPT_AT_SUCCESS = 0.5
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,7 @@ class EpisodeStarts:
         self._step = 0
         self._reached: dict[str, dict[int, Place]] = {}
         self._clears: dict[str, float] = {}  # Of late, from the level's own start.
+        self._hazards: dict[str, Hazards] = {}
         self._present = [Start(level) for level in env.levels()]
         self._next = list(self._present)
         self._cells = np.full(env.num_envs, _NOWHERE, np.int64)
@@ -104,7 +109,7 @@ class EpisodeStarts:
             self._keep_new_places(info, ended)
         for lane in np.nonzero(ended)[0].tolist():
             self._tell(lane, info)
-            self._begin(lane, self._distance(lane, info))
+            self._begin(lane)
 
     def _keep_new_places(self, info: Info, ended: NDArray[np.bool_]) -> None:
         self._step += 1
@@ -142,6 +147,9 @@ class EpisodeStarts:
     def _tell(self, lane: int, info: Info) -> None:
         """Takes note of an episode that ended; who chooses levels hears of it."""
         start, cleared = self._present[lane], bool(info["flag_get"][lane])
+        begin = 0 if start.place is None else start.place.distance
+        end = self._distance(lane, info)
+        self._hazards_of(start.level).ended(begin, end, lost=not cleared)
         if start.place is None:
             before = self._clears.get(start.level, 0.0)
             self._clears[start.level] = before + (cleared - before) / _EPISODES_BACK
@@ -151,13 +159,17 @@ class EpisodeStarts:
         if start.place is None:
             self.chooser.ended(start.level, cleared, int(info["progress"][lane]))
 
-    def _begin(self, lane: int, end: int) -> None:
+    def _hazards_of(self, level: str) -> Hazards:
+        if level not in self._hazards:
+            self._hazards[level] = Hazards(self.options.spacing)
+        return self._hazards[level]
+
+    def _begin(self, lane: int) -> None:
         """The lane has just begun at the start prepared for it; the one after is chosen."""
         ended, self._present[lane] = self._present[lane], self._next[lane]
         self._cells[lane] = _NOWHERE
         level = ended.level if self.chooser is None else self.chooser.next_level()
-        near = end if level == ended.level else None
-        self._prepare(lane, Start(level, self._choose(level, near)))
+        self._prepare(lane, Start(level, self._choose(level)))
 
     def _prepare(self, lane: int, start: Start) -> None:
         self._next[lane] = start
@@ -172,21 +184,20 @@ class EpisodeStarts:
         if level in self._guides:
             self.env.set_route(self._guides[level].route, [lane])
 
-    def _choose(self, level: str, end: int | None) -> Place | None:
+    def _choose(self, level: str) -> Place | None:
         """A place of the level, or None for its own start."""
         reached = list(self._reached.get(level, {}).values())
         along = self._along.get(level, [])
         # Who gets through from the start learns most from what really happens on the way.
-        share = self.options.share * (1.0 - self._clears.get(level, 0.0))
+        clears = self._clears.get(level, 0.0)
+        share = self.options.share * blended(1.0, _KEPT_AT_SUCCESS, clears)
         if not (reached or along) or self._random.random() >= share:
             return None
-        if end is not None and self._random.random() < self.options.near_end:
-            before = [p for p in reached if p.distance <= end - self.options.spacing // 2]
-            if before:
-                return max(before, key=lambda place: place.distance)
+        places = reached
         if not reached or (along and self._random.random() < self.options.way_share):
-            reached = along
-        return reached[int(self._random.integers(len(reached)))]
+            places = along
+        weights = self._hazards_of(level).weights(np.array([p.distance for p in places]))
+        return places[int(self._random.choice(len(places), p=weights))]
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that an exact resume needs, as plain data."""
@@ -200,6 +211,7 @@ class EpisodeStarts:
             "present": [[start.level, *_packed(start.place)] for start in self._present],
             "next": [[start.level, *_packed(start.place)] for start in self._next],
             "clears": dict(self._clears),
+            "hazards": {level: known.state_dict() for level, known in self._hazards.items()},
             "cells": self._cells.tolist(),
             "chooser": {} if self.chooser is None else self.chooser.state_dict(),
         }
@@ -213,6 +225,8 @@ class EpisodeStarts:
             for level, rows in state["reached"].items()
         }
         self._clears = dict(state["clears"])
+        for level, known in state["hazards"].items():
+            self._hazards_of(level).load_state_dict(known)
         self._present = [_unpacked(row) for row in state["present"]]
         self._cells[:] = state["cells"]
         if self.chooser is not None:

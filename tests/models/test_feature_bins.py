@@ -1,0 +1,51 @@
+"""Bins of features: shares that add up, kinds that stay apart, names that the games use."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from warpzone import _native
+from warpzone.models.feature_bins import FeatureBins, levels_of
+
+EVERY_BYTE = torch.arange(256, dtype=torch.uint8).unsqueeze(1)
+NAMES = [_native.feature_name(i) for i in range(_native.FEATURE_COUNT)]
+TRUTHS = {
+    *("on_ground", "jumping", "falling", "climbing", "swimming", "crouching", "in_control"),
+    *("button_a", "button_b", "button_select", "button_start"),
+    *("button_up", "button_down", "button_left", "button_right"),
+    *("facing_right", "water", "ground", "underground", "castle", "scroll_locked"),
+}
+
+
+@pytest.mark.parametrize("name", ["x_speed", "y", "page", "object1_x", "object5_y", "object2_type"])
+def test_a_value_is_shared_by_its_neighbours_and_keeps_its_place(name: str) -> None:
+    levels = torch.tensor(levels_of(name))
+    shares = FeatureBins([levels.tolist()])(EVERY_BYTE)
+    assert torch.allclose(shares.sum(1), torch.ones(256))
+    assert ((shares > 0).sum(1) <= 2).all()
+    inside = torch.arange(256.0).clamp(float(levels[0]), float(levels[-1]))
+    assert torch.allclose(shares @ levels, inside, atol=1e-3)
+
+
+def test_features_get_the_bins_of_their_own_levels() -> None:
+    bins = FeatureBins([[0.0, 255.0], [], [0.0, 100.0]])
+    shares = bins(torch.tensor([[51, 200, 50], [255, 0, 200]], dtype=torch.uint8))
+    assert bins.size == 4
+    assert torch.allclose(shares, torch.tensor([[0.8, 0.2, 0.5, 0.5], [0.0, 1.0, 0.0, 1.0]]))
+
+
+def test_truths_and_only_truths_have_no_bins() -> None:
+    assert {name for name in NAMES if not levels_of(name)} == TRUTHS
+
+
+def test_two_pixels_matter_beside_an_enemy_and_not_far_away() -> None:
+    shares = FeatureBins([levels_of("object1_x")])(EVERY_BYTE)
+    near = (shares[128] - shares[132]).abs().sum()
+    far = (shares[240] - shares[244]).abs().sum()
+    assert near == 2.0
+    assert far < 0.5
+
+
+def test_bins_are_no_part_of_a_checkpoint() -> None:
+    assert FeatureBins([[0.0, 255.0]]).state_dict() == {}

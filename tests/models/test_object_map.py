@@ -1,0 +1,54 @@
+"""The map of objects: cells by distance, planes by kind, nothing off the map."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+
+from warpzone.models.object_map import COLUMNS, ROWS, ObjectMap
+
+NAMES = ["y", *(f"object{i}_{part}" for i in (1, 2) for part in ("kind", "type", "x", "y"))]
+HARMFUL, STOMPABLE, PLATFORM, ITEM = 255, 192, 128, 64
+
+
+def drawn(*objects: tuple[int, int, int]) -> Tensor:
+    """The map with objects of a kind, so many pixels to the right of and below Mario."""
+    values = {"y": 99}
+    for number, (kind, x, y) in enumerate(objects, 1):
+        values |= {f"object{number}_kind": kind, f"object{number}_type": 6}
+        values |= {f"object{number}_x": 128 + x // 2, f"object{number}_y": 128 + y // 2}
+    features = torch.tensor([[values.get(name, 0) for name in NAMES]], dtype=torch.uint8)
+    cells: Tensor = ObjectMap(NAMES)(features)
+    return cells.view(3, ROWS, COLUMNS)
+
+
+@pytest.mark.parametrize(("kind", "plane"), [(HARMFUL, 0), (STOMPABLE, 1), (PLATFORM, 2)])
+def test_an_object_has_one_cell_in_the_plane_of_its_kind(kind: int, plane: int) -> None:
+    cells = drawn((kind, 16, -8))
+    assert cells.sum() == 1
+    assert cells[plane, 7, 8] == 1
+
+
+def test_half_a_tile_is_a_cell_further() -> None:
+    for x, column in ((-1, 5), (0, 6), (6, 6), (8, 7)):
+        assert drawn((HARMFUL, x, 0))[0, 8, column] == 1, x
+
+
+def test_items_and_what_is_far_away_are_not_drawn() -> None:
+    assert drawn((ITEM, 0, 0)).sum() == 0
+    for x, y in ((-50, 0), (112, 0), (0, -66), (0, 64)):
+        assert drawn((HARMFUL, x, y)).sum() == 0, (x, y)
+    for x, y in ((-48, 0), (110, 0), (0, -64), (0, 62)):
+        assert drawn((HARMFUL, x, y)).sum() == 1, (x, y)
+
+
+def test_objects_do_not_disturb_each_other() -> None:
+    both = drawn((HARMFUL, 40, 0), (STOMPABLE, -16, 24))
+    assert torch.equal(both, drawn((HARMFUL, 40, 0)) + drawn((STOMPABLE, -16, 24)))
+
+
+def test_features_without_objects_have_an_empty_map() -> None:
+    empty = ObjectMap(["y", "page"])
+    assert empty.size == 0
+    assert empty(torch.zeros(3, 2, dtype=torch.uint8)).shape == (3, 0)
