@@ -35,6 +35,12 @@ def test_features_get_the_bins_of_their_own_levels() -> None:
     assert torch.allclose(shares, torch.tensor([[0.8, 0.2, 0.5, 0.5], [0.0, 1.0, 0.0, 1.0]]))
 
 
+def test_features_with_equally_many_bins_stand_together() -> None:
+    bins = FeatureBins([[0.0, 255.0], [0.0, 100.0, 200.0], [55.0, 255.0]])
+    shares = bins(torch.tensor([[255, 100, 55]], dtype=torch.uint8))
+    assert shares.tolist() == [[0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 0.0]]
+
+
 def test_truths_and_only_truths_have_no_bins() -> None:
     assert {name for name in NAMES if not levels_of(name)} == TRUTHS
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 _MIDDLE = 128.0  # Of features with a sign.
 # Distances and speeds: fine around nothing, coarse far out. A distance is in units of two pixels.
@@ -61,12 +62,11 @@ def levels_of(feature: str) -> list[float]:
 
 
 class FeatureBins(nn.Module):
-    """Turns bytes, [B, F], into shares of bins, [B, size]; a value between two levels is shared."""
+    """Turns bytes, [B, F], into shares of bins, [B, size]; a value between two levels is shared.
 
-    source: Tensor
-    level: Tensor
-    below: Tensor
-    above: Tensor
+    A byte has only 256 values, so the shares are looked up. Features with equally many bins share a
+    table and stand together in the result.
+    """
 
     def __init__(self, levels: Sequence[Sequence[float]]):
         """Lays out the bins.
@@ -75,21 +75,36 @@ class FeatureBins(nn.Module):
             levels: Of each feature, rising.
         """
         super().__init__()
-        rows: list[tuple[int, float, float, float]] = []
-        for index, steps in enumerate(levels):
-            edges = [-math.inf, *steps, math.inf]
-            rows += [
-                (index, here, 1.0 / (here - before), 1.0 / (after - here))
-                for before, here, after in zip(edges, edges[1:], edges[2:], strict=False)
-            ]
-        self.size = len(rows)
-        source, level, below, above = zip(*rows, strict=True) if rows else ((), (), (), ())
-        self.register_buffer("source", torch.tensor(source, dtype=torch.int64), persistent=False)
-        for name, values in (("level", level), ("below", below), ("above", above)):
-            tensor = torch.tensor(values, dtype=torch.float32)
-            self.register_buffer(name, tensor, persistent=False)
+        self.size = sum(len(steps) for steps in levels)
+        self._counts = sorted({len(steps) for steps in levels if steps})
+        for count in self._counts:
+            chosen = [index for index, steps in enumerate(levels) if len(steps) == count]
+            table = torch.cat([_shares(levels[index]) for index in chosen])
+            rows = 256 * torch.arange(len(chosen))
+            for name, tensor in (
+                ("chosen", torch.tensor(chosen)),
+                ("rows", rows),
+                ("table", table),
+            ):
+                self.register_buffer(f"{name}{count}", tensor, persistent=False)
 
     def forward(self, features: Tensor) -> Tensor:
         """Shares of the bins."""
-        away = features.index_select(1, self.source) - self.level
-        return (1.0 - torch.maximum(away * self.above, away * -self.below)).clamp_(min=0.0)
+        parts = [features.new_zeros(len(features), 0, dtype=torch.float32)]
+        for count in self._counts:
+            chosen, rows, table = (
+                self.get_buffer(f"{name}{count}") for name in ("chosen", "rows", "table")
+            )
+            places = features.index_select(1, chosen) + rows
+            parts.append(functional.embedding(places, table).flatten(1))
+        return torch.cat(parts, 1)
+
+
+def _shares(levels: Sequence[float]) -> Tensor:
+    """The shares that each byte gives to bins around some levels, [256, count]."""
+    level = torch.tensor(levels)
+    gaps = level.diff()
+    endless = torch.tensor([math.inf])
+    away = torch.arange(256.0).unsqueeze(1) - level
+    above, below = away / torch.cat([gaps, endless]), -away / torch.cat([endless, gaps])
+    return (1.0 - torch.maximum(above, below)).clamp(min=0.0)
