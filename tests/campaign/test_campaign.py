@@ -102,7 +102,8 @@ def test_a_check_that_fails_lets_training_go_on_after_a_pause(world: World) -> N
     assert Measuring().seed not in world.seeds
     state = read_state(world.folder)
     assert state is not None
-    assert (state.of("1-1").checks, state.of("1-1").check_from) == (2, 550)
+    # 5 % of the round, and half of the 5 % that were missing at 500 steps.
+    assert (state.of("1-1").checks, state.of("1-1").check_from) == (2, 575)
 
 
 def test_a_level_below_the_goal_is_measured_when_its_budget_is_used_up(world: World) -> None:

@@ -32,8 +32,9 @@ RUNS = "runs"
 Train = Callable[[Path, TrainConfig, Ending], StopRequest]
 """Trains the run of a folder, from its beginning or from where it stopped."""
 
-# After a check that failed, so much of a round's steps passes before the next.
-_PAUSE_SHARE = 0.05
+# After a check that failed, so much of a round's steps passes before the next, and more the further
+# it was from the goal: a check takes as long as 30,000 steps of training.
+_PAUSE_SHARE, _PAUSE_BY_GAP = 0.05, 0.5
 # Checks play other episodes than the scoreboard, and each check others than the one before: who
 # repeats a test until it is passed has not passed it.
 _CHECK_SEED, _SEEDS_APART = 1_000_000, 10_000
@@ -122,22 +123,24 @@ class Campaign:
                 self._measure(task, self._choose(task, run, latest, state.checks))
                 self._keep(self._state.having(task.name, replace(state, rounds=number)))
                 return stop
-            if self._passes(task, latest, state.checks):
+            missing = self._missing(task, latest, state.checks)
+            if missing == 0.0:
                 self._measure(task, latest)
                 if self._is_reached(task):
                     return stop
-            self._postpone(task, state, latest, budget.steps // number)
+            share = _PAUSE_SHARE + _PAUSE_BY_GAP * missing
+            self._postpone(task, state, latest, max(1, round(share * budget.steps / number)))
 
     def _budget(self, task: Task, number: int) -> Budget:
         return budget_of(self._config, self._options, task, number)
 
-    def _passes(self, task: Task, path: Path, checks: int) -> bool:
-        """Whether fresh episodes confirm what training promises."""
+    def _missing(self, task: Task, path: Path, checks: int) -> float:
+        """How far fresh episodes stay below what training promises; 0 when they confirm it."""
         for level, rate in self._rates(task, path, checks):
             if rate < self._options.goal:
                 self._tell(f"{level}: {rate:.0%} in a check; training goes on")
-                return False
-        return True
+                return self._options.goal - rate
+        return 0.0
 
     def _rates(self, task: Task, path: Path, checks: int) -> Iterator[tuple[str, float]]:
         trained = load_policy(path)
@@ -166,8 +169,7 @@ class Campaign:
             effort = f"{short(row.steps)} steps, {duration(60 * row.minutes)}"
             self._tell(f"{row.level}: {score_line(row)} after {effort}{stays}")
 
-    def _postpone(self, task: Task, state: TaskState, latest: Path, steps: int) -> None:
-        pause = max(1, round(_PAUSE_SHARE * steps))
+    def _postpone(self, task: Task, state: TaskState, latest: Path, pause: int) -> None:
         after = replace(state, checks=state.checks + 1, check_from=read_meta(latest).steps + pause)
         self._keep(self._state.having(task.name, after))
 
