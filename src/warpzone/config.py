@@ -93,7 +93,7 @@ class StartOptions:
 
     share: Annotated[float, tyro.conf.arg(name="start-share")] = 0.0
     """Share of the episodes that begin at places which the agent reached before, as long as none
-    clears the level; it falls to half with the clear rate. Most begin where danger is ahead."""
+    clears the level; it falls with the clear rate. Most begin where danger is ahead."""
     spacing: Annotated[int, tyro.conf.arg(name="start-spacing")] = 64
     """Pixels between two such places."""
     ways: Annotated[str, tyro.conf.arg(name="from-ways", metavar="FOLDER")] = ""

@@ -30,7 +30,7 @@ _NOWHERE = -1
 # Episodes over which the clear rate of a level is averaged.
 _EPISODES_BACK = 50
 # What is left of the share of starts within a level when every episode from its own start clears.
-_KEPT_AT_SUCCESS = 0.5
+_KEPT_AT_SUCCESS = 0.1
 
 
 @dataclass(frozen=True)
@@ -193,9 +193,9 @@ class EpisodeStarts:
         share = self.options.share * blended(1.0, _KEPT_AT_SUCCESS, clears)
         if not (reached or along) or self._random.random() >= share:
             return None
-        places = reached
-        if not reached or (along and self._random.random() < self.options.way_share):
-            places = along
+        # A way shows what is ahead; who gets there himself arrives otherwise, and practises that.
+        by_way = self.options.way_share * (1.0 - clears)
+        places = along if along and (not reached or self._random.random() < by_way) else reached
         weights = self._hazards_of(level).weights(np.array([p.distance for p in places]))
         return places[int(self._random.choice(len(places), p=weights))]
 
