@@ -13,7 +13,7 @@ from small_campaign import small_config
 
 from warpzone import cli
 from warpzone.errors import CheckpointError
-from warpzone.evaluate.export import export_policy, forget_unused_inputs
+from warpzone.evaluate.export import export_policy, forget_unused_inputs, round_large_layers
 from warpzone.evaluate.policy_file import read_policy_facts, read_policy_file
 from warpzone.evaluate.policy_folder import choose_policy, is_policy_folder
 from warpzone.evaluate.trained import checkpoint_of, load_policy
@@ -67,6 +67,22 @@ def test_forgetting_unused_inputs_changes_nothing_that_was_seen() -> None:
     forget_unused_inputs(model, optimizer.state_dict())
     assert torch.equal(model(inputs), before)
     assert torch.equal(model.weight.abs().sum(0) == 0, torch.tensor([False, True] * 2 + [False]))
+
+
+def test_large_layers_are_rounded_and_small_ones_are_not() -> None:
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(
+        torch.nn.Linear(1000, 256), torch.nn.ReLU(), torch.nn.Linear(256, 4)
+    )
+    large, small = model[0].weight.detach().clone(), model[2].weight.detach().clone()
+    inputs = torch.randn(64, 1000)
+    before = model(inputs)
+    round_large_layers(model)
+    step = 1 / 64  # Below the deviation of a uniform weight of up to 1 / sqrt(1000).
+    assert torch.equal(model[0].weight * 64, (large * 64).round())
+    assert (model[0].weight - large).abs().max() <= step / 2
+    assert torch.equal(model[2].weight, small)
+    assert torch.nn.functional.cosine_similarity(model(inputs), before).mean() > 0.9
 
 
 def test_whatever_is_damaged_is_refused(policy: Path, tmp_path: Path) -> None:
