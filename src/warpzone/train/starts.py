@@ -30,7 +30,7 @@ _NOWHERE = -1
 # Episodes over which the clear rate of a level is averaged.
 _EPISODES_BACK = 50
 # What is left of the share of starts within a level when every episode from its own start clears.
-_KEPT_AT_SUCCESS = 0.1
+_KEPT_AT_SUCCESS = 0.3
 
 
 @dataclass(frozen=True)
