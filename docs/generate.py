@@ -27,7 +27,6 @@ WEIGHTS = {
     "death": "taken away when a life is lost",
     "score": "for each point",
     "coin": "for each coin",
-    "power": "for a mushroom or a flower; taken away when its power is lost",
     "clear": "for a cleared level",
     "milestone": "each time progress passes a multiple of `milestone_pixels`",
     "milestone_pixels": "distance of milestones",

@@ -48,7 +48,6 @@ RewardTerms compute_reward(const StepFacts& facts, const RewardWeights& weights)
   // The score only falls when a new game begins.
   terms[Term::kScore] = weights.score * std::max(facts.score_now - facts.score_before, 0);
   terms[Term::kCoin] = weights.coin * coins_gained(facts.coins_before, facts.coins_now);
-  terms[Term::kPower] = weights.power * (facts.power_now - facts.power_before);
   terms[Term::kDeath] = -weights.death.at(facts.run_step) * facts.deaths;
   terms[Term::kClear] = weights.clear * facts.clears;
   terms[Term::kMilestone] =

@@ -17,7 +17,7 @@ struct Tracker {
   Episode episode;
   ClassicReward classic;
   std::int32_t classic_reward = 0;  ///< Of the frames of the step in hand.
-  std::int32_t progress_before = 0, score_before = 0, coins_before = 0, power_before = 0;
+  std::int32_t progress_before = 0, score_before = 0, coins_before = 0;
   std::int32_t deaths_before = 0, clears_before = 0;
   std::int64_t steps = 0;  ///< Agent steps of this episode.
   RewardTerms sums;        ///< Terms paid in this episode.

@@ -53,17 +53,6 @@ TEST(score_and_coins_pay_their_rise) {
   CHECK(near(compute_reward(facts, weights)[Term::kScore], 0.0));
 }
 
-TEST(power_pays_when_it_is_gained_and_costs_when_it_is_lost) {
-  RewardWeights weights = nothing();
-  weights.power = 1.5;
-  StepFacts facts;
-  facts.power_now = 1;
-  CHECK(near(compute_reward(facts, weights)[Term::kPower], 1.5));
-  facts.power_before = 2;
-  facts.power_now = 0;
-  CHECK(near(compute_reward(facts, weights)[Term::kPower], -3.0));
-}
-
 TEST(death_takes_and_clear_gives) {
   RewardWeights weights = nothing();
   weights.death = constant(2.0);

@@ -9,7 +9,7 @@ namespace warpzone {
 namespace {
 
 constexpr std::uint32_t kMagic = 0x4C4E5A57;  // "WZNL"
-constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kVersion = 1;
 
 struct Header {
   std::uint32_t magic, version;
@@ -79,7 +79,7 @@ bool is_sound(const mario::Tracker& tracker) {
        {progress.total, progress.way_point, progress.start_distance, episode.clears, episode.deaths,
         episode.frames, episode.last_progress, tracker.classic.x_last, tracker.classic.clock_last,
         tracker.classic_reward, tracker.progress_before, tracker.score_before, tracker.coins_before,
-        tracker.power_before, tracker.deaths_before, tracker.clears_before}) {
+        tracker.deaths_before, tracker.clears_before}) {
     if (!is_small(number)) return false;
   }
   for (const mario::Progress::Area& area : progress.areas) {

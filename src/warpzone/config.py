@@ -117,8 +117,6 @@ class RewardOptions:
     """Taken away at every step."""
     score: float = 0.0
     """For each point."""
-    power: float = 0.0
-    """For a mushroom or a flower; taken away when its power is lost."""
 
 
 @dataclass(frozen=True)

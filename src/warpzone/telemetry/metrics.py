@@ -36,7 +36,7 @@ END_REASONS = {
 }
 
 # Names of the environment's reward terms; a test compares them with the native list.
-REWARD_TERMS = ("distance", "score", "coin", "power", "death", "clear", "milestone", "time")
+REWARD_TERMS = ("distance", "score", "coin", "death", "clear", "milestone", "time")
 
 
 @dataclass(frozen=True)
