@@ -8,7 +8,8 @@ from torch import Tensor
 
 from warpzone.models.object_map import COLUMNS, ROWS, ObjectMap
 
-NAMES = ["y", *(f"object{i}_{part}" for i in (1, 2) for part in ("kind", "type", "x", "y"))]
+PARTS = ("kind", "type", "x", "y", "angle")
+NAMES = ["y", *(f"object{i}_{part}" for i in (1, 2) for part in PARTS)]
 HARMFUL, STOMPABLE, PLATFORM, ITEM = 255, 192, 128, 64
 
 
@@ -41,6 +42,30 @@ def test_items_and_what_is_far_away_are_not_drawn() -> None:
         assert drawn((HARMFUL, x, y)).sum() == 0, (x, y)
     for x, y in ((-48, 0), (110, 0), (0, -64), (0, 62)):
         assert drawn((HARMFUL, x, y)).sum() == 1, (x, y)
+
+
+def bar(angle: int, *, long: bool = False) -> Tensor:
+    """The harmful plane with a fire bar 40 pixels to the right of Mario, at his height."""
+    values = {"object1_kind": HARMFUL, "object1_type": (0x1F if long else 0x1B) * 4}
+    values |= {"object1_x": 128 + 20, "object1_y": 128, "object1_angle": angle * 8}
+    features = torch.tensor([[values.get(name, 0) for name in NAMES]], dtype=torch.uint8)
+    return ObjectMap(NAMES)(features).view(3, ROWS, COLUMNS)[0]
+
+
+def test_a_fire_bar_is_a_row_of_balls_that_turns() -> None:
+    middle_row, middle_column = 8, 6 + 5
+    up, right, down, left = (bar(angle) for angle in (0, 8, 16, 24))
+    assert [int(cells.sum()) for cells in (up, right, down, left)] == [6, 6, 6, 6]
+    assert up[middle_row - 5 : middle_row + 1, middle_column].sum() == 6
+    assert down[middle_row : middle_row + 6, middle_column].sum() == 6
+    assert right[middle_row, middle_column : middle_column + 6].sum() == 6
+    assert left[middle_row, middle_column - 5 : middle_column + 1].sum() == 6
+
+
+def test_a_long_fire_bar_has_twelve_balls() -> None:
+    # Four of them are off the map: it reaches 8 cells up.
+    assert bar(24, long=True).sum() == 12
+    assert bar(0, long=True).sum() == 9
 
 
 def test_objects_do_not_disturb_each_other() -> None:
