@@ -224,6 +224,13 @@ void bind_pool(nb::module_& module) {
       .def("set_route", &set_route, "lane"_a, "way"_a, "x_tolerance"_a = 16, "y_tolerance"_a = 40,
            "window"_a = 384)
       .def(
+          "set_step_limit",
+          [](Pool& self, int lane, std::int64_t steps) {
+            const auto hold = self.hold();
+            self.lane(lane).set_step_limit(steps);
+          },
+          "lane"_a, "steps"_a)
+      .def(
           "set_weights",
           [](Pool& self, const mario::RewardWeights& weights) {
             const auto hold = self.hold();

@@ -61,9 +61,10 @@ void Lane::set_route(std::shared_ptr<const mario::Route> route) {
   next_route_ = std::move(route);
 }
 
-void Lane::take_route() {
+void Lane::take_route_and_limit() {
   route_ = next_route_;
   route_name_ = next_route_name_;
+  step_limit_ = next_step_limit_;
 }
 
 void Lane::set_start_state(std::span<const std::uint8_t> blob, bool idle) {
@@ -97,7 +98,7 @@ void Lane::begin_episode() {
 }
 
 void Lane::start_following() {
-  take_route();
+  take_route_and_limit();
   state_.route = route_name_;
   state_.buttons = 0;
   state_.ended = 0;
@@ -227,6 +228,7 @@ bool Lane::truncated() const {
   const EnvConfig& config = context_.settings.config;
   const mario::Tracker& tracker = state_.tracker;
   return (config.max_steps > 0 && tracker.steps >= config.max_steps) ||
+         (step_limit_ > 0 && tracker.steps >= step_limit_) ||
          (config.stagnation_limit > 0 &&
           tracker.episode.stagnation() >= config.stagnation_limit * config.frame_skip);
 }
@@ -328,7 +330,7 @@ void Lane::load(std::span<const std::uint8_t> blob, bool keep_random) {
   state_ = loaded;
   std::memcpy(planes_.data(), parts.planes.data(), planes_.size());
   if (keep_random) state_.random = random;
-  take_route();
+  take_route_and_limit();
   if (!same_route) join_route();
   drawn_ = classic_done_ = classic_flag_ = false;
   std::copy_n(console_.ram(), classic_ram_.size(), classic_ram_.begin());

@@ -63,6 +63,8 @@ class Lane {
   void set_start_state(std::span<const std::uint8_t> blob, bool idle = true);
   /// Progress is measured along it from the next reset or load on; null means by areas.
   void set_route(std::shared_ptr<const mario::Route> route);
+  /// Episodes are cut after so many steps from the next reset or load on; 0 means as configured.
+  void set_step_limit(std::int64_t steps) { next_step_limit_ = steps; }
 
   std::vector<std::uint8_t> save();
   /// Takes a state saved by a lane of the same shape, or by a bare console (then the lane's
@@ -92,7 +94,7 @@ class Lane {
   void begin_episode();
   /// The tracker begins at the present moment.
   void start_following();
-  void take_route();
+  void take_route_and_limit();
   void join_route();
   void play_frames(std::uint8_t buttons);
   void end_classic_frame();
@@ -116,6 +118,7 @@ class Lane {
   bool task_given_ = false;
   std::shared_ptr<const mario::Route> route_, next_route_;
   std::uint64_t route_name_ = 0, next_route_name_ = 0;
+  std::int64_t step_limit_ = 0, next_step_limit_ = 0;
   std::unique_ptr<nes::MachineState> start_state_;
   bool idle_at_start_state_ = true;
   std::size_t plane_size_;

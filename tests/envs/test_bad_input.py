@@ -282,6 +282,7 @@ def test_lanes_that_do_not_exist_are_refused_before_anything_is_done(
     refusal(lambda: env.set_level("8-4", lanes))
     refusal(lambda: env.set_start_state(blob, lanes))
     refusal(lambda: env.set_route([(0, 0, 0)], lanes))
+    refusal(lambda: env.set_step_limit(5, lanes))
     np.testing.assert_array_equal(env.ram(), before[0])
     assert env.levels() == before[1]
 
@@ -298,6 +299,8 @@ def test_wrong_states_levels_and_routes_are_refused(env: warpzone.MarioVectorEnv
         refusal(lambda way=way: env.set_route(way))
     refusal(lambda: env.set_route([(1, -(2**31), 2**31 - 1)]))
     refusal(lambda: env.set_route([(1, 2**40, 0)]))
+    for steps in (-1, 1.5, "many", None, 2**40):
+        assert "step limit" in refusal(lambda steps=steps: env.set_step_limit(steps))
 
 
 @pytest.mark.parametrize(
@@ -340,6 +343,7 @@ def test_a_closed_environment_says_so() -> None:
         lambda: env.set_level("1-2"),
         lambda: env.set_start_state(blob),
         lambda: env.set_route(None),
+        lambda: env.set_step_limit(0),
         lambda: env.set_reward_weights(time=1.0),
         lambda: env.native_seconds,
     ]

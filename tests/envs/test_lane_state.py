@@ -288,3 +288,29 @@ def test_a_state_goes_on_under_another_route_from_the_progress_it_had(
     gains = [int(step[4]["progress"][0]) for step in play(other, [[RIGHT_RUN]] * 8)]
     assert progress <= gains[0] <= progress + 30, "nothing is paid twice"
     assert gains[-1] > progress + 40, "and new ground is paid"
+
+
+def test_a_step_limit_cuts_episodes_from_the_next_reset_or_load_on() -> None:
+    env = warpzone.make_vec("1-1", num_envs=2, num_threads=1, obs="tiles", max_steps=40)
+    env.reset(seed=0)
+    blob = env.save_state(1)
+    env.set_step_limit(10, [0])
+
+    def cut_after() -> list[int]:
+        ends = [0, 0]
+        for step in range(1, 45):
+            _, _, _, truncated, _ = env.step([0, 0])
+            for lane in range(2):
+                if truncated[lane] and not ends[lane]:
+                    ends[lane] = step
+        return ends
+
+    assert cut_after()[0] == 40
+    env.reset(seed=0)
+    assert cut_after() == [10, 40]
+    env.load_state(blob, [0])
+    assert cut_after()[0] == 10
+    env.set_step_limit(0)
+    env.reset(seed=0)
+    assert cut_after() == [40, 40]
+    env.close()

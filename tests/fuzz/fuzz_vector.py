@@ -263,6 +263,7 @@ def fuzz_calls(rng: random.Random) -> str:
         lambda: env.set_start_state(state, _junk(rng)),
         lambda: env.set_route(_junk(rng)),
         lambda: env.set_route([[_number(rng) for _ in range(3)] for _ in range(rng.randrange(5))]),
+        lambda: env.set_step_limit(_junk(rng)),
         lambda: env.set_reward_weights(**{rng.choice(("time", "scale", "x")): _junk(rng)}),
         lambda: env.reset(seed=_junk(rng)),
         lambda: env.reset(options={"reset_mask": _junk(rng)}),
@@ -274,6 +275,7 @@ def fuzz_calls(rng: random.Random) -> str:
     env.set_reward_weights(time=0.003, scale=1.0)
     _steps(env, rng)
     env.set_route(None)
+    env.set_step_limit(0)
     return outcome
 
 

@@ -84,6 +84,31 @@ def test_most_begin_where_episodes_are_lost(env: MarioVectorEnv) -> None:
     assert np.mean([x > 160 for x in begun]) > 0.6
 
 
+def test_practice_is_cut_and_episodes_from_the_level_start_are_not(rom_path: Path) -> None:
+    env = MarioVectorEnv(
+        "1-1",
+        num_envs=LANES,
+        num_threads=1,
+        obs="tiles",
+        actions=[[], ["right", "B"]],
+        autoreset="same-step",
+        max_steps=100,
+    )
+    starts = EpisodeStarts(env, StartOptions(share=0.7, spacing=32), 0)
+    env.reset(seed=1)
+    play(env, starts, 20, RIGHT)
+    within, whole = [], []
+    for _ in range(1000):
+        begun = [starts.begun(lane) for lane in range(LANES)]
+        _, _, terminated, truncated, info = env.step(np.full(LANES, STAND))
+        starts.observe(info, terminated | truncated)
+        for lane in np.nonzero(truncated)[0]:
+            (whole if begun[lane].place is None else within).append(int(info["steps"][lane]))
+    env.close()
+    assert set(whole) == {100}
+    assert set(within) == {64}
+
+
 def test_only_episodes_from_the_level_start_count_for_the_clear_rate(env: MarioVectorEnv) -> None:
     statistics = EpisodeStatistics()
     log = EpisodeLog(env, statistics)

@@ -13,6 +13,7 @@ from warpzone.errors import ConfigError, StateError
 
 # More lanes than this are a slip of the finger: their memory alone would be tens of gigabytes.
 _MOST = 100_000
+_MOST_STEPS = 1_000_000_000
 
 #: One lane, several, or None for all of them.
 Lanes = int | Sequence[int] | None
@@ -37,6 +38,13 @@ def checked_count(name: str, value: Any) -> int:
         raise ConfigError(f"{name} is {value!r}; it must be a whole number")
     if not 1 <= value <= _MOST:
         raise ConfigError(f"{name} is {value}; it must be at least 1 and at most {_MOST}")
+    return int(value)
+
+
+def checked_steps(value: Any) -> int:
+    """A limit in steps; 0 for none."""
+    if not isinstance(value, int | np.integer) or not 0 <= value <= _MOST_STEPS:
+        raise ConfigError(f"the step limit is {value!r}; give a whole number of steps, 0 for none")
     return int(value)
 
 

@@ -34,6 +34,7 @@ from warpzone.envs.checks import (
     checked_route,
     checked_seeds,
     checked_state,
+    checked_steps,
 )
 from warpzone.envs.setup import Weight, observation_space, prepare
 from warpzone.errors import ClosedError, ConfigError
@@ -320,6 +321,17 @@ class MarioVectorEnv(VectorEnv[Obs, Any, Any]):
         points = checked_route(way)
         for lane in checked_lanes(lanes, self.num_envs):
             self._pool.set_route(lane, points)
+
+    def set_step_limit(self, steps: int, lanes: Lanes = None) -> None:
+        """Cuts episodes after so many steps, from the next reset or load on.
+
+        Args:
+            steps: At least 1, or 0 for none besides `max_steps`.
+            lanes: Which ones; all by default.
+        """
+        limit = checked_steps(steps)
+        for lane in checked_lanes(lanes, self.num_envs):
+            self._pool.set_step_limit(lane, limit)
 
     def set_reward_weights(self, **weights: Weight) -> None:
         """Changes some reward weights, from the next step on."""

@@ -30,7 +30,9 @@ _NOWHERE = -1
 # Episodes over which the clear rate of a level is averaged.
 _EPISODES_BACK = 50
 # What is left of the share of starts within a level when every episode from its own start clears.
-_KEPT_AT_SUCCESS = 0.3
+_KEPT_AT_SUCCESS = 0.7
+# An episode that begins before a danger is cut soon after it: the next one practises again.
+_PRACTICE_STEPS = 64
 
 
 @dataclass(frozen=True)
@@ -149,7 +151,9 @@ class EpisodeStarts:
         start, cleared = self._present[lane], bool(info["flag_get"][lane])
         begin = 0 if start.place is None else start.place.distance
         end = self._distance(lane, info)
-        self._hazards_of(start.level).ended(begin, end, lost=not cleared)
+        cut = start.place is not None and int(info["steps"][lane]) >= _PRACTICE_STEPS
+        lost = bool(info["death"][lane]) or not (cleared or cut)
+        self._hazards_of(start.level).ended(begin, end, lost=lost)
         if start.place is None:
             before = self._clears.get(start.level, 0.0)
             self._clears[start.level] = before + (cleared - before) / _EPISODES_BACK
@@ -179,6 +183,10 @@ class EpisodeStarts:
         if self.options.share > 0:
             state = None if start.place is None else start.place.state
             self.env.set_start_state(state, [lane], idle=False)
+            self._limit(lane, start)
+
+    def _limit(self, lane: int, start: Start) -> None:
+        self.env.set_step_limit(0 if start.place is None else _PRACTICE_STEPS, [lane])
 
     def _guide(self, lane: int, level: str) -> None:
         if level in self._guides:
@@ -232,9 +240,11 @@ class EpisodeStarts:
         if self.chooser is not None:
             self.chooser.load_state_dict(state["chooser"])
         self._next = [_unpacked(row) for row in state["next"]]
-        # A lane goes on along the route that it is given before it is loaded.
+        # A lane goes on along the route and to the limit that it is given before it is loaded.
         for lane, start in enumerate(self._present):
             self._guide(lane, start.level)
+            if self.options.share > 0:
+                self._limit(lane, start)
 
     def prepare_next(self) -> None:
         """Tells every lane where its next episode begins."""

@@ -242,6 +242,10 @@ class GameVector(VectorEnv[Obs, Any, Any]):
         """Always fails: progress is measured by areas."""
         raise ConfigError("progress is measured along a route only with vector='native'")
 
+    def set_step_limit(self, steps: int, lanes: Any = None) -> None:
+        """Always fails: games in processes know only `max_steps`."""
+        raise ConfigError("episodes get limits of their own only with vector='native'")
+
     def _take(self, info: dict[str, Any], lanes: NDArray[np.bool_]) -> None:
         """Keeps what an info says of some lanes; where it says nothing, the last word stands.
 
