@@ -1,10 +1,13 @@
 /// The pool of lanes, and the arrays that it writes into.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bindings/arrays.hpp"
@@ -110,13 +113,9 @@ OwnedArray<std::uint8_t> ram_of(Pool& pool) {
   return array_of(all.data(), {static_cast<std::size_t>(pool.size()), kRam});
 }
 
-void set_route(Pool& pool, int lane, const std::vector<std::vector<std::int32_t>>& way,
-               std::int32_t x_tolerance, std::int32_t y_tolerance, std::int32_t window) {
-  const auto hold = pool.hold();
-  if (way.empty()) {
-    pool.lane(lane).set_route(nullptr);
-    return;
-  }
+std::shared_ptr<mario::Route> make_route(const std::vector<std::vector<std::int32_t>>& way,
+                                         std::int32_t x_tolerance, std::int32_t y_tolerance,
+                                         std::int32_t window) {
   std::vector<mario::WayPoint> points;
   for (const auto& point : way) {
     if (point.size() != 3) refuse("a way point is (area, x, y)");
@@ -128,7 +127,7 @@ void set_route(Pool& pool, int lane, const std::vector<std::vector<std::int32_t>
     points.push_back({static_cast<std::uint16_t>(point[0]), point[1], point[2]});
   }
   const mario::RouteOptions options{x_tolerance, y_tolerance, window};
-  pool.lane(lane).set_route(std::make_shared<const mario::Route>(points, options));
+  return std::make_shared<mario::Route>(points, options);
 }
 
 OwnedArray<std::uint8_t> picture_of(Pool& pool, int lane) {
@@ -145,6 +144,9 @@ OwnedArray<std::uint8_t> picture_of(Pool& pool, int lane) {
 void bind_pool(nb::module_& module) {
   nb::class_<Batch>(module, "Batch", "The arrays of a batch, checked and kept.");
 
+  nb::class_<mario::Route>(module, "Route", "Way points along which progress is measured.")
+      .def(nb::new_(&make_route), "way"_a, "x_tolerance"_a = 16, "y_tolerance"_a = 40,
+           "window"_a = 384);
   nb::class_<Pool>(module, "Pool", "Many games over a few threads.")
       .def(
           "__init__",
@@ -221,8 +223,13 @@ void bind_pool(nb::module_& module) {
             self.lane(lane).set_start_state(span_of(blob), idle);
           },
           "lane"_a, "blob"_a, "idle"_a = true)
-      .def("set_route", &set_route, "lane"_a, "way"_a, "x_tolerance"_a = 16, "y_tolerance"_a = 40,
-           "window"_a = 384)
+      .def(
+          "set_route",
+          [](Pool& self, int lane, std::shared_ptr<mario::Route> route) {
+            const auto hold = self.hold();
+            self.lane(lane).set_route(std::move(route));
+          },
+          "lane"_a, "route"_a.none())
       .def(
           "set_step_limit",
           [](Pool& self, int lane, std::int64_t steps) {

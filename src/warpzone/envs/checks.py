@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from warpzone import _native
 from warpzone.errors import ConfigError, StateError
 
 # More lanes than this are a slip of the finger: their memory alone would be tens of gigabytes.
@@ -132,8 +133,8 @@ def checked_seeds(seed: Seeds, count: int) -> list[int | None]:
     return seeds
 
 
-def checked_route(way: Any) -> list[list[int]]:
-    """Way points (area, x, y); none for None."""
+def make_route(way: Any) -> _native.Route | None:
+    """A route along way points (area, x, y), for use again and again; None for none."""
     try:
         points = [[operator.index(number) for number in point] for point in way or ()]
     except (TypeError, ValueError) as error:
@@ -141,4 +142,4 @@ def checked_route(way: Any) -> list[list[int]]:
     for point in points:
         if any(abs(number) >= 2**31 for number in point):
             raise ConfigError(f"way point {tuple(point)} is in no level")
-    return points
+    return _native.Route(points) if points else None

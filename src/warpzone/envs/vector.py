@@ -31,10 +31,10 @@ from warpzone.envs.checks import (
     checked_lane,
     checked_lanes,
     checked_mask,
-    checked_route,
     checked_seeds,
     checked_state,
     checked_steps,
+    make_route,
 )
 from warpzone.envs.setup import Weight, observation_space, prepare
 from warpzone.errors import ClosedError, ConfigError
@@ -316,11 +316,18 @@ class MarioVectorEnv(VectorEnv[Obs, Any, Any]):
         for lane in checked_lanes(lanes, self.num_envs):
             self._pool.set_start_state(lane, state, idle)
 
-    def set_route(self, way: Sequence[tuple[int, int, int]] | None, lanes: Lanes = None) -> None:
-        """Measures progress along way points (area, x, y), from the next reset or load on."""
-        points = checked_route(way)
+    def set_route(
+        self, way: Sequence[tuple[int, int, int]] | _native.Route | None, lanes: Lanes = None
+    ) -> None:
+        """Measures progress along way points (area, x, y), from the next reset or load on.
+
+        Args:
+            way: The points, or what `make_route` made of them, or None for none.
+            lanes: Which ones; all by default.
+        """
+        route = way if isinstance(way, _native.Route) else make_route(way)
         for lane in checked_lanes(lanes, self.num_envs):
-            self._pool.set_route(lane, points)
+            self._pool.set_route(lane, route)
 
     def set_step_limit(self, steps: int, lanes: Lanes = None) -> None:
         """Cuts episodes after so many steps, from the next reset or load on.

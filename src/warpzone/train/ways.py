@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from warpzone._native import Route
+from warpzone.envs.checks import make_route
 from warpzone.errors import WayError
-from warpzone.search.route import Point, StartState, route_and_states
+from warpzone.search.route import StartState, route_and_states
 from warpzone.search.way import ENDING, read_way
 
 
@@ -20,7 +22,7 @@ class Guide:
         places: Moments of the way, the level's start left out.
     """
 
-    route: list[Point]
+    route: Route | None
     places: tuple[StartState, ...]
 
 
@@ -51,5 +53,5 @@ def read_guides(folder: Path, levels: Sequence[str], spacing: int) -> dict[str, 
         if way.level != level:
             raise WayError(f"{path} is a way for {way.level}, not for {level}; rename it")
         route, states = route_and_states(way, spacing)
-        guides[level] = Guide(route, tuple(states[1:]))
+        guides[level] = Guide(make_route(route), tuple(states[1:]))
     return guides
