@@ -22,17 +22,16 @@ constexpr std::array<const char*, kFeatureCount> kNames = {
     "button_left",   "button_right",  "screen_x",      "y",
     "facing_right",  "water",         "ground",        "underground",
     "castle",        "page",          "column",        "clock",
-    "loop_correct",  "loop_passes",   "scroll_locked",
-    "object1_kind",  "object1_type",  "object1_x",     "object1_y",
-    "object1_speed", "object1_fall",  "object1_angle",
-    "object2_kind",  "object2_type",  "object2_x",     "object2_y",
-    "object2_speed", "object2_fall",  "object2_angle",
-    "object3_kind",  "object3_type",  "object3_x",     "object3_y",
-    "object3_speed", "object3_fall",  "object3_angle",
+    "loop_correct",  "loop_passes",   "scroll_locked", "object1_kind",
+    "object1_type",  "object1_x",     "object1_y",     "object1_speed",
+    "object1_fall",  "object1_angle", "object2_kind",  "object2_type",
+    "object2_x",     "object2_y",     "object2_speed", "object2_fall",
+    "object2_angle", "object3_kind",  "object3_type",  "object3_x",
+    "object3_y",     "object3_speed", "object3_fall",  "object3_angle",
     "object4_kind",  "object4_type",  "object4_x",     "object4_y",
-    "object4_speed", "object4_fall",  "object4_angle",
-    "object5_kind",  "object5_type",  "object5_x",     "object5_y",
-    "object5_speed", "object5_fall",  "object5_angle"};
+    "object4_speed", "object4_fall",  "object4_angle", "object5_kind",
+    "object5_type",  "object5_x",     "object5_y",     "object5_speed",
+    "object5_fall",  "object5_angle"};
 
 std::uint8_t byte(std::int32_t value) {
   return static_cast<std::uint8_t>(std::clamp(value, 0, 255));

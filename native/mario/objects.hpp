@@ -28,7 +28,7 @@ struct Object {
   std::int32_t width = 16;
   std::int32_t x_speed = 0;
   std::int32_t y_speed = 0;  ///< Downwards.
-  std::uint8_t angle = 0;  ///< Fire bars: 0 upwards, 8 right, 16 down, 24 left.
+  std::uint8_t angle = 0;    ///< Fire bars: 0 upwards, 8 right, 16 down, 24 left.
 };
 
 inline constexpr std::uint8_t kHammerType = 0x3F;
