@@ -27,9 +27,9 @@ class Campaign:
     train` are taken as well, for every run.
 
     For example:
-      warpzone campaign --levels all -o campaign/
+      warpzone campaign --levels all --from-ways ways/ -o campaign/
       warpzone campaign --levels 1-1..1-4 --minutes-per-level 10 --rounds 3 -o world-1/
-      warpzone campaign --levels 1-1..1-4 --together --num-envs 128 -o four/
+      warpzone campaign --levels 1-1..1-4 --together --level-order curriculum -o four/
       warpzone scoreboard campaign/
       warpzone report campaign/ -o report.html
     """
