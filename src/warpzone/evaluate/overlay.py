@@ -131,5 +131,6 @@ def _show_tiles(tiles: NDArray[np.uint8], features: NDArray[np.uint8]) -> Frame:
     cells = np.repeat(np.repeat(picture, _TILE_PIXELS, 0), _TILE_PIXELS, 1).astype(np.uint8)
     cells[::_TILE_PIXELS] = cells[:, ::_TILE_PIXELS] = 12
     # Features below it as a bar chart: brighter is more.
-    bars = features.reshape(4, -1).repeat(_TILE_PIXELS, 0).repeat(_TILE_PIXELS, 1)
+    lines = np.pad(features, (0, -len(features) % columns)).reshape(-1, columns)
+    bars = lines.repeat(_TILE_PIXELS, 0).repeat(_TILE_PIXELS, 1)
     return np.concatenate([cells, np.zeros_like(cells[:4]), np.stack([bars] * 3, axis=2)])
