@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
-
-import torch
 
 from warpzone.campaign.scoreboard import CONDITIONS, Measuring, Result, Row
 from warpzone.errors import CheckpointError
 from warpzone.evaluate.evaluation import Evaluation, evaluate
 from warpzone.evaluate.policy_file import read_policy_file
 from warpzone.evaluate.trained import TrainedPolicy, load_policy
+from warpzone.models.arithmetic import one_thread
 
 Tell = Callable[[str], None]
 
@@ -72,7 +70,7 @@ def measure(
     trained: TrainedPolicy, level: str, measuring: Measuring, condition: str = CONDITIONS[0]
 ) -> Result:
     """Plays a level under one condition."""
-    with _one_thread():
+    with one_thread():
         played = evaluate(
             trained.player(measuring.episodes, measuring.seed, condition == "greedy"),
             level,
@@ -93,14 +91,3 @@ def _result(played: Evaluation) -> Result:
         round(summary["progress_mean"], 1),
         summary["ends"],
     )
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Sums of floating point numbers depend on how threads share them out; one thread does not."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

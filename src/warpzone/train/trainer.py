@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -16,6 +17,7 @@ from warpzone.learning.averaging import AveragedPolicy
 from warpzone.learning.learner import Learner
 from warpzone.learning.schedules import blended, scheduled
 from warpzone.models.actor_critic import ActorCritic, Decision, Obs
+from warpzone.models.arithmetic import one_thread
 from warpzone.models.placement import to_device
 from warpzone.processors import processor_cores
 from warpzone.rollout.collector import Collector, Info
@@ -74,6 +76,9 @@ class Trainer:
         if config.run.compile:
             for model in dict.fromkeys((self.model, policy)):
                 build.compile_model(model, partial(self._try_out, model))
+        # A choice from tiles for some dozens of games is too little to share.
+        small = config.env.obs == "tiles" and self.device.type == "cpu"
+        self._plays_with_one_thread = small and not config.run.overlap
         self.steps = self.updates = 0
         self._played = 0
         self.sessions = 1
@@ -86,7 +91,8 @@ class Trainer:
     def update(self) -> MetricRow:
         """One rollout and what is learned from it."""
         began = time.perf_counter()
-        rollout = self.source.take()
+        with one_thread() if self._plays_with_one_thread else nullcontext():
+            rollout = self.source.take()
         self.storage = rollout.storage
         self._played = self.steps + self._batch
         self.episodes.flush()
