@@ -18,18 +18,21 @@ LANES = 4
 RIGHT, STAND = 1, 0
 
 
-@pytest.fixture
-def env(rom_path: Path) -> Iterator[MarioVectorEnv]:
-    env = MarioVectorEnv(
+def make_env(**options: int) -> MarioVectorEnv:
+    return MarioVectorEnv(
         "1-1",
         num_envs=LANES,
         num_threads=1,
         obs="tiles",
         actions=[[], ["right", "B"]],
         autoreset="same-step",
-        max_steps=30,
-        noop_max=30,
+        **options,
     )
+
+
+@pytest.fixture
+def env(rom_path: Path) -> Iterator[MarioVectorEnv]:
+    env = make_env(max_steps=30, noop_max=30)
     yield env
     env.close()
 
@@ -85,15 +88,7 @@ def test_most_begin_where_episodes_are_lost(env: MarioVectorEnv) -> None:
 
 
 def test_practice_is_cut_and_episodes_from_the_level_start_are_not(rom_path: Path) -> None:
-    env = MarioVectorEnv(
-        "1-1",
-        num_envs=LANES,
-        num_threads=1,
-        obs="tiles",
-        actions=[[], ["right", "B"]],
-        autoreset="same-step",
-        max_steps=100,
-    )
+    env = make_env(max_steps=100)
     starts = EpisodeStarts(env, StartOptions(share=0.7, spacing=32), 0)
     env.reset(seed=1)
     play(env, starts, 20, RIGHT)

@@ -149,11 +149,11 @@ class EpisodeStarts:
     def _tell(self, lane: int, info: Info) -> None:
         """Takes note of an episode that ended; who chooses levels hears of it."""
         start, cleared = self._present[lane], bool(info["flag_get"][lane])
-        begin = 0 if start.place is None else start.place.distance
-        end = self._distance(lane, info)
-        cut = start.place is not None and int(info["steps"][lane]) >= _PRACTICE_STEPS
-        lost = bool(info["death"][lane]) or not (cleared or cut)
-        self._hazards_of(start.level).ended(begin, end, lost=lost)
+        if self.options.share > 0:
+            begin = 0 if start.place is None else start.place.distance
+            cut = start.place is not None and int(info["steps"][lane]) >= _PRACTICE_STEPS
+            lost = bool(info["death"][lane]) or not (cleared or cut)
+            self._hazards_of(start.level).ended(begin, self._distance(lane, info), lost=lost)
         if start.place is None:
             before = self._clears.get(start.level, 0.0)
             self._clears[start.level] = before + (cleared - before) / _EPISODES_BACK
