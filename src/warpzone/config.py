@@ -169,7 +169,10 @@ class LearnOptions:
     success_rate_share: float = 0.2
     """Share of the learning rate that is left when every episode clears."""
     discount: float = 0.97
-    """Gamma."""
+    """Gamma: what a step later is worth."""
+    tile_discount: float = 1.0
+    """Gamma of a tile (16 pixels) of progress, besides: what lies a tile further is worth. Below 1,
+    with a discount near 1, waiting costs little."""
     trace: float = 0.95
     """Lambda."""
     clip: float = 0.2
@@ -294,6 +297,7 @@ class TrainConfig:
                 raise ConfigError(f"{name} is {value}; it must be above 0")
         shares = {
             "learn.discount": self.learn.discount,
+            "learn.tile_discount": self.learn.tile_discount,
             "learn.trace": self.learn.trace,
             "learn.averaging": self.learn.averaging,
             "learn.final_rate": self.learn.final_rate,

@@ -41,7 +41,10 @@ PRESETS: dict[str, TrainConfig] = {
     "campaign": replace(
         _TILES,
         env=replace(_TILES.env, actions="simple"),
-        learn=replace(_TILES.learn, entropy_fade=0.5, averaging=0.98),
+        # Discounted by ground rather than by time: castles are for those who wait.
+        learn=replace(
+            _TILES.learn, discount=0.998, tile_discount=0.95, entropy_fade=0.5, averaging=0.98
+        ),
         run=RunOptions(steps=2_000_000, video_minutes=0.0),
     ),
     "gpu": TrainConfig(

@@ -8,7 +8,18 @@ import pytest
 import torch
 from torch import Tensor
 
-from warpzone.learning.returns import Steps, explained_variance, gae, vtrace
+from warpzone.learning.returns import Discount, Steps, explained_variance, gae, vtrace
+
+
+def discounts_of(kind: str) -> float | Tensor:
+    """One for all steps, or one that falls with the ground that each covers."""
+    if kind == "by time":
+        return 0.93
+    progress = torch.randint(0, 60, (9, 4), generator=torch.Generator().manual_seed(3))
+    return Discount(0.99, tile=0.9).of(progress.double())
+
+
+KINDS = pytest.mark.parametrize("kind", ["by time", "by ground"])
 
 
 def random_rollout(seed: int, steps: int = 9, lanes: int = 4) -> dict[str, Tensor]:
@@ -32,7 +43,8 @@ def random_rollout(seed: int, steps: int = 9, lanes: int = 4) -> dict[str, Tenso
     }
 
 
-def literal_gae(r: dict[str, Tensor], discount: float, trace: float) -> Tensor:
+def literal_gae(r: dict[str, Tensor], discount: float | Tensor, trace: float) -> Tensor:
+    discounts = discount * torch.ones_like(r["rewards"])
     steps, lanes = r["rewards"].shape
     result = torch.zeros(steps, lanes, dtype=torch.float64)
     for lane in range(lanes):
@@ -42,20 +54,21 @@ def literal_gae(r: dict[str, Tensor], discount: float, trace: float) -> Tensor:
                 bootstrap = 0.0 if r["terminated"][t, lane] else r["next_values"][t, lane].item()
                 delta = (
                     r["rewards"][t, lane].item()
-                    + discount * bootstrap
+                    + discounts[t, lane].item() * bootstrap
                     - r["values"][t, lane].item()
                 )
                 total += weight * delta
                 if r["ended"][t, lane]:
                     break
-                weight *= discount * trace
+                weight *= discounts[t, lane].item() * trace
             result[start, lane] = total
     return result
 
 
 def literal_vtrace(
-    r: dict[str, Tensor], log_ratios: Tensor, discount: float, trace: float
+    r: dict[str, Tensor], log_ratios: Tensor, discount: float | Tensor, trace: float
 ) -> tuple[Tensor, Tensor]:
+    discounts = discount * torch.ones_like(r["rewards"])
     steps, lanes = r["rewards"].shape
     targets = torch.zeros(steps, lanes, dtype=torch.float64)
     advantages = torch.zeros(steps, lanes, dtype=torch.float64)
@@ -68,13 +81,13 @@ def literal_vtrace(
                 bootstrap = 0.0 if r["terminated"][t, lane] else r["next_values"][t, lane].item()
                 delta = rho * (
                     r["rewards"][t, lane].item()
-                    + discount * bootstrap
+                    + discounts[t, lane].item() * bootstrap
                     - r["values"][t, lane].item()
                 )
                 total += product * delta
                 if r["ended"][t, lane]:
                     break
-                product *= discount * c
+                product *= discounts[t, lane].item() * c
             targets[start, lane] = r["values"][start, lane] + total
         for t in range(steps):
             if r["terminated"][t, lane]:
@@ -85,27 +98,33 @@ def literal_vtrace(
                 following = targets[t + 1, lane].item()
             rho = min(1.0, math.exp(log_ratios[t, lane].item()))
             advantages[t, lane] = rho * (
-                r["rewards"][t, lane].item() + discount * following - r["values"][t, lane].item()
+                r["rewards"][t, lane].item()
+                + discounts[t, lane].item() * following
+                - r["values"][t, lane].item()
             )
     return targets, advantages
 
 
+@KINDS
 @pytest.mark.parametrize("seed", range(5))
-def test_gae_equals_the_sum_written_out(seed: int) -> None:
-    rollout = random_rollout(seed)
-    advantages, returns = gae(Steps(**rollout), discount=0.93, trace=0.8)
-    expected = literal_gae(rollout, 0.93, 0.8)
+def test_gae_equals_the_sum_written_out(seed: int, kind: str) -> None:
+    rollout, discount = random_rollout(seed), discounts_of(kind)
+    advantages, returns = gae(Steps(**rollout), discount=discount, trace=0.8)
+    expected = literal_gae(rollout, discount, 0.8)
     torch.testing.assert_close(advantages, expected)
     torch.testing.assert_close(returns, expected + rollout["values"])
 
 
+@KINDS
 @pytest.mark.parametrize("seed", range(5))
-def test_vtrace_equals_the_sum_written_out(seed: int) -> None:
-    rollout = random_rollout(seed)
+def test_vtrace_equals_the_sum_written_out(seed: int, kind: str) -> None:
+    rollout, discount = random_rollout(seed), discounts_of(kind)
     generator = torch.Generator().manual_seed(100 + seed)
     log_ratios = torch.randn(9, 4, generator=generator, dtype=torch.float64) * 0.5
-    advantages, targets = vtrace(Steps(**rollout), log_ratios=log_ratios, discount=0.93, trace=0.9)
-    expected_targets, expected_advantages = literal_vtrace(rollout, log_ratios, 0.93, 0.9)
+    advantages, targets = vtrace(
+        Steps(**rollout), log_ratios=log_ratios, discount=discount, trace=0.9
+    )
+    expected_targets, expected_advantages = literal_vtrace(rollout, log_ratios, discount, 0.9)
     torch.testing.assert_close(targets, expected_targets)
     torch.testing.assert_close(advantages, expected_advantages)
 
@@ -130,6 +149,22 @@ def test_a_cut_episode_keeps_its_value_and_an_ended_one_does_not() -> None:
         )
         _, returns = gae(steps, discount=0.5, trace=0.9)
         assert returns.item() == pytest.approx(expected)
+
+
+def test_waiting_costs_nothing_where_only_ground_is_discounted() -> None:
+    def worth(progress: list[float], discount: Discount) -> float:
+        covered = torch.tensor(progress).unsqueeze(1)
+        nothing = torch.zeros_like(covered)
+        ended = nothing.bool()
+        ended[-1] = True
+        steps = Steps(0.01 * covered, nothing, nothing, ended, ended)
+        return float(gae(steps, discount.of(covered), trace=1.0).returns[0])
+
+    at_once, later = [16.0, 16.0, 16.0], [0.0, 0.0, 16.0, 0.0, 16.0, 16.0]
+    by_ground = Discount(1.0, tile=0.5)
+    assert worth(at_once, by_ground) == pytest.approx(0.16 * (1 + 0.5 + 0.25))
+    assert worth(later, by_ground) == pytest.approx(worth(at_once, by_ground))
+    assert worth(later, Discount(0.97)) < worth(at_once, Discount(0.97))
 
 
 def test_explained_variance_is_one_for_perfect_and_zero_for_constant_predictions() -> None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from warpzone.learning.learner import Learner, LearnerSettings
+from warpzone.learning.returns import Discount
 from warpzone.models.actor_critic import ActorCritic
 from warpzone.models.encoders import Encoder
 from warpzone.models.memory import make_memory
@@ -86,7 +87,7 @@ def success_after(algorithm: str, memory: str, delay: int, updates: int) -> floa
     collector = Collector(env, model, storage, generator, model.step)
     settings = LearnerSettings(
         algorithm=algorithm,
-        discount=0.9,
+        discount=Discount(0.9),
         epochs=4 if algorithm == "ppo" else 1,
         minibatch=256,
         normalise_advantages=algorithm == "ppo",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import torch
@@ -27,7 +27,7 @@ class LearnerSettings:
     """How a rollout is learned from."""
 
     algorithm: str = "ppo"
-    discount: float = 0.97
+    discount: returns.Discount = field(default_factory=lambda: returns.Discount(0.97))
     trace: float = 0.95
     clip: float = 0.2
     epochs: int = 4
@@ -134,13 +134,14 @@ class Learner:
             storage.ended,
             ~storage.forced if bool(storage.forced.any()) else None,
         )
+        discount = s.discount.of(storage.progress())
         if s.algorithm == "ppo":
-            return returns.gae(steps, s.discount, s.trace)
+            return returns.gae(steps, discount, s.trace)
         inputs = (storage.all_obs(), storage.state, storage.first[: storage.steps])
         with self.autocast():
             decision = self.model.unroll(*to_device(inputs, self.device))
         log_ratios = log_prob(decision.logits.cpu(), storage.actions) - storage.log_probs
-        return returns.vtrace(steps, log_ratios, s.discount, s.trace)
+        return returns.vtrace(steps, log_ratios, discount, s.trace)
 
     def _rollout(self, storage: RolloutStorage, targets: returns.Advantages) -> Batch:
         """The whole rollout, moved once: every epoch takes its minibatches from it."""

@@ -3,6 +3,10 @@
 All tensors are [T, N] (time, lane) unless said otherwise. An episode that ends by itself
 (terminated) is worth nothing more; one that is cut (truncated) is worth what the critic says of
 the state in which it was cut.
+
+Gamma may be one number, or one for each step: `Discount` makes those that fall with the ground a
+step covers rather than with the time it takes, so that an agent which waits for a fire bar to pass
+gives nothing away.
 """
 
 from __future__ import annotations
@@ -11,6 +15,24 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
+
+_TILE = 16.0  # pixels
+
+
+class Discount(NamedTuple):
+    """What the future is worth.
+
+    Attributes:
+        step: Gamma of every step.
+        tile: Gamma of every tile, 16 pixels, of progress that a step makes.
+    """
+
+    step: float
+    tile: float = 1.0
+
+    def of(self, progress: Tensor) -> Tensor:
+        """Gamma of steps that make so many pixels of progress."""
+        return self.step * self.tile ** (progress / _TILE)
 
 
 class Steps(NamedTuple):
@@ -35,7 +57,7 @@ class Steps(NamedTuple):
     ended: Tensor
     own: Tensor | None = None
 
-    def differences(self, discount: float) -> Tensor:
+    def differences(self, discount: float | Tensor) -> Tensor:
         """Reward and value gained by each of the policy's steps, against the value before it."""
         gained = self.rewards + discount * self.next_values * ~self.terminated - self.values
         return gained if self.own is None else gained.where(self.own, 0.0)
@@ -48,7 +70,7 @@ class Advantages(NamedTuple):
     returns: Tensor
 
 
-def gae(steps: Steps, discount: float, trace: float) -> Advantages:
+def gae(steps: Steps, discount: float | Tensor, trace: float) -> Advantages:
     """Generalised advantage estimation, with gamma `discount` and lambda `trace`."""
     advantages = _accumulated(steps.differences(discount), discount * trace * _goes_on(steps))
     return Advantages(advantages, advantages + steps.values)
@@ -57,7 +79,7 @@ def gae(steps: Steps, discount: float, trace: float) -> Advantages:
 def vtrace(
     steps: Steps,
     log_ratios: Tensor,
-    discount: float,
+    discount: float | Tensor,
     trace: float = 1.0,
     *,
     rho_clip: float = 1.0,
@@ -69,7 +91,7 @@ def vtrace(
         steps: What was collected.
         log_ratios: log(pi / mu) of each action taken: the learner's policy against the one that
             collected.
-        discount: Gamma.
+        discount: Gamma, of all steps or of each.
         trace: Lambda, a further factor on the trace coefficients.
         rho_clip: Bound on the importance weight of a temporal difference.
         c_clip: Bound on the importance weight that a trace carries on.

@@ -109,6 +109,8 @@ class Collector:
             times.environment += stepped - chosen
             ended = storage.terminated[t] | storage.truncated[t]
             storage.first[t + 1] = ended
+            if "progress" in info:  # games that have none make none
+                storage.put_reached(t, info["progress"])
             if bool(storage.truncated[t].any()):
                 self._value_cut_states(t, info)
             for observe in self.observers:

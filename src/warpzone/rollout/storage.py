@@ -6,9 +6,12 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from warpzone.models.actor_critic import Obs
+
+_NEW = -1  # pixels of progress of an episode that has just begun
 
 
 class RolloutStorage:
@@ -16,7 +19,7 @@ class RolloutStorage:
 
     _NAMES = (
         *("actions", "log_probs", "values", "next_values", "rewards"),
-        *("terminated", "truncated", "forced", "first", "state"),
+        *("terminated", "truncated", "forced", "first", "reached", "state"),
     )
 
     def __init__(
@@ -52,6 +55,9 @@ class RolloutStorage:
         self.forced = torch.zeros(steps, lanes, dtype=torch.bool)
         #: Whether an episode begins with the observation of a step.
         self.first = torch.zeros(steps + 1, lanes, dtype=torch.bool)
+        #: Pixels of progress that the episode of a step had made before it; less than nothing
+        #: where that is not known, since it has just begun.
+        self.reached = torch.full((steps + 1, lanes), _NEW, dtype=torch.int32)
         #: The network's memory before the first step.
         self.state = torch.zeros(lanes, state_size)
         self._views = [array.numpy() for array in self._obs]
@@ -70,6 +76,15 @@ class RolloutStorage:
     def ended(self) -> Tensor:
         """Whether an episode ended with each step, in any way."""
         return self.terminated | self.truncated
+
+    def progress(self) -> Tensor:
+        """Pixels of progress that each step made; none with which an episode begins or ends."""
+        before, after = self.reached[:-1], self.reached[1:]
+        return (after - before).where((before >= 0) & (after >= 0), 0)
+
+    def put_reached(self, step: int, pixels: NDArray[np.int32]) -> None:
+        """Takes how far the episodes have come with a step; those that it ended do not count."""
+        self.reached[step + 1] = torch.from_numpy(pixels).where(~self.first[step + 1], _NEW)
 
     def obs(self, step: int) -> Obs:
         """Observations before a step (or after the last one)."""
@@ -123,6 +138,7 @@ class RolloutStorage:
         for array, its in zip(self._obs, before._obs, strict=True):
             array[0].copy_(its[self.steps])
         self.first[0].copy_(before.first[self.steps])
+        self.reached[0].copy_(before.reached[self.steps])
 
     def state_dict(self) -> dict[str, Tensor]:
         """The whole rollout."""
@@ -139,13 +155,14 @@ class RolloutStorage:
     def first_obs_state(self) -> dict[str, Tensor]:
         """What the next rollout begins with."""
         parts = {f"obs{index}": array[0].clone() for index, array in enumerate(self._obs)}
-        return parts | {"first": self.first[0].clone()}
+        return parts | {"first": self.first[0].clone(), "reached": self.reached[0].clone()}
 
     def load_first_obs(self, state: dict[str, Tensor]) -> None:
         """Takes what `first_obs_state` gave."""
         for index, array in enumerate(self._obs):
             array[0].copy_(state[f"obs{index}"])
         self.first[0].copy_(state["first"])
+        self.reached[0].copy_(state["reached"])
 
 
 def _statistics(values: Tensor) -> dict[str, float]:

@@ -16,6 +16,7 @@ from warpzone import _native
 from warpzone.config import ModelOptions, TrainConfig
 from warpzone.errors import CheckpointError, ConfigError
 from warpzone.learning.learner import LearnerSettings
+from warpzone.learning.returns import Discount
 from warpzone.models import compiling
 from warpzone.models.actor_critic import ActorCritic
 from warpzone.models.encoders import (
@@ -230,12 +231,17 @@ def make_optimizer(config: TrainConfig, model: nn.Module) -> torch.optim.Optimiz
     return kind(model.parameters(), lr=rate, eps=1e-5, fused=fused)
 
 
+def discount(config: TrainConfig) -> Discount:
+    """What the future is worth to a run."""
+    return Discount(config.learn.discount, config.learn.tile_discount)
+
+
 def learner_settings(config: TrainConfig) -> LearnerSettings:
     """What the learner needs to know of the configuration."""
     learn = config.learn
     return LearnerSettings(
         algorithm=learn.algo,
-        discount=learn.discount,
+        discount=discount(config),
         trace=learn.trace,
         clip=learn.clip,
         epochs=learn.epochs,

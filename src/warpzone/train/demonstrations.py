@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -19,6 +19,7 @@ from warpzone.envs.actions import resolve_actions
 from warpzone.envs.vector import MarioVectorEnv
 from warpzone.errors import WayError
 from warpzone.learning import returns
+from warpzone.learning.returns import Discount
 from warpzone.replay.buffer import Moments
 from warpzone.search.route import route_of
 from warpzone.search.way import ENDING, Way, read_way
@@ -61,34 +62,43 @@ def demonstrate(way: Way, config: TrainConfig) -> Moments:
     )
     try:
         env.set_route(route_of(way))
-        played, rewards = _play(env, [buttons.index(byte) for byte in way.inputs])
+        played, steps = _play(env, [buttons.index(byte) for byte in way.inputs])
     finally:
         env.close()
-    return _moments(played, way.inputs, own, _returns(rewards, config.learn.discount))
+    return _moments(played, way.inputs, own, _returns(steps, build.discount(config)))
 
 
-def _play(env: MarioVectorEnv, actions: Sequence[int]) -> tuple[list[Any], list[float]]:
+class _Step(NamedTuple):
+    """What a step brought: its reward, and pixels of progress."""
+
+    reward: float
+    progress: int
+
+
+def _play(env: MarioVectorEnv, actions: Sequence[int]) -> tuple[list[Any], list[_Step]]:
     obs, _ = env.reset(seed=0)
     seen: list[Any] = []
-    rewards: list[float] = []
+    steps: list[_Step] = []
+    reached = 0
     for action in actions:
         seen.append(obs)
-        obs, reward, terminated, _, _ = env.step([action])
-        rewards.append(float(reward[0]))
+        obs, reward, terminated, _, info = env.step([action])
+        steps.append(_Step(float(reward[0]), int(info["progress"][0]) - reached))
+        reached += steps[-1].progress
         if terminated[0]:
             break
-    return seen, rewards
+    return seen, steps
 
 
-def _returns(rewards: Sequence[float], discount: float) -> Tensor:
+def _returns(played: Sequence[_Step], discount: Discount) -> Tensor:
     """What followed each step; the last one ends the episode."""
-    steps = torch.tensor(rewards).unsqueeze(1)
-    ends = torch.zeros_like(steps, dtype=torch.bool)
+    rewards = torch.tensor([step.reward for step in played]).unsqueeze(1)
+    progress = torch.tensor([step.progress for step in played]).unsqueeze(1)
+    ends = torch.zeros_like(rewards, dtype=torch.bool)
     ends[-1] = True
-    nothing = torch.zeros_like(steps)
-    return returns.gae(
-        returns.Steps(steps, nothing, nothing, ends, ends), discount, trace=1.0
-    ).returns
+    nothing = torch.zeros_like(rewards)
+    steps = returns.Steps(rewards, nothing, nothing, ends, ends)
+    return returns.gae(steps, discount.of(progress), trace=1.0).returns
 
 
 def _moments(seen: list[Any], inputs: bytes, own: list[int], values: Tensor) -> Moments:

@@ -17,6 +17,7 @@ from warpzone.models.actor_critic import ActorCritic
 from warpzone.replay.buffer import Moments, PrioritizedReplay, ReplaySettings
 from warpzone.rollout.storage import RolloutStorage
 from warpzone.telemetry.metrics import MetricRow
+from warpzone.train import build
 
 _log = logging.getLogger(__name__)
 
@@ -48,7 +49,7 @@ class ReplayLearning:
         """
         options, env = config.replay, config.env
         tiles = env.obs == "tiles"
-        self._discount = config.learn.discount
+        self._discount = build.discount(config)
         self._save = options.save
 
         def make_memory(capacity: int, lanes: int, seed: int) -> PrioritizedReplay:
@@ -90,6 +91,7 @@ class ReplayLearning:
             storage.terminated,
             storage.ended,
         )
+        discount = self._discount.of(storage.progress())
         obs = storage.all_obs()
         stacks, features = obs if isinstance(obs, tuple) else (obs, None)
         self.memory.push(
@@ -98,7 +100,7 @@ class ReplayLearning:
                 features,
                 storage.first[: storage.steps],
                 storage.actions,
-                returns.gae(steps, self._discount, trace=1.0).returns,
+                returns.gae(steps, discount, trace=1.0).returns,
                 storage.values,
             )
         )
