@@ -13,10 +13,10 @@ from small_campaign import made_up_row, small_config
 from warpzone import cli
 from warpzone.campaign import campaign as module
 from warpzone.campaign.board_files import Added, publish
-from warpzone.campaign.campaign import Campaign
+from warpzone.campaign.campaign import Campaign, pause_after
 from warpzone.campaign.ending import Ending
 from warpzone.campaign.options import CampaignOptions
-from warpzone.campaign.plan import Budget, check_base
+from warpzone.campaign.plan import Budget, Task, check_base
 from warpzone.campaign.scoreboard import Measuring, Scoreboard, read_board
 from warpzone.campaign.state import CampaignState, asked_of, open_state, read_state
 from warpzone.config import TrainConfig
@@ -104,6 +104,15 @@ def test_a_check_that_fails_lets_training_go_on_after_a_pause(world: World) -> N
     assert state is not None
     # 5 % of the round, and half of the 5 % that were missing at 500 steps.
     assert (state.of("1-1").checks, state.of("1-1").check_from) == (2, 575)
+
+
+def test_a_pause_does_not_grow_with_a_large_budget() -> None:
+    alone, four = Task("1-1", ("1-1",)), Task("together", ("1-1", "1-2", "1-3", "1-4"))
+    assert pause_after(0.05, alone, 1000) == 75
+    assert pause_after(0.0, alone, 100_000_000) == 60_000
+    assert pause_after(0.1, alone, 100_000_000) == 120_000
+    assert pause_after(0.1, four, 100_000_000) == 300_000
+    assert pause_after(0.0, alone, 1) == 1
 
 
 def test_a_level_below_the_goal_is_measured_when_its_budget_is_used_up(world: World) -> None:

@@ -32,9 +32,11 @@ RUNS = "runs"
 Train = Callable[[Path, TrainConfig, Ending], StopRequest]
 """Trains the run of a folder, from its beginning or from where it stopped."""
 
-# After a check that failed, so much of a round's steps passes before the next, and more the further
-# it was from the goal: a check takes as long as 30,000 steps of training.
-_PAUSE_SHARE, _PAUSE_BY_GAP = 0.05, 0.5
+# After a check that failed, some steps pass before the next, and more the further it was from the
+# goal: a check takes as long as 30,000 steps of training for each level. In a small budget it is a
+# share of it.
+_PAUSE, _PAUSE_BY_GAP = 60_000, 600_000
+_PAUSE_SHARE, _PAUSE_SHARE_BY_GAP = 0.05, 0.5
 # Checks play other episodes than the scoreboard, and each check others than the one before: who
 # repeats a test until it is passed has not passed it.
 _CHECK_SEED, _SEEDS_APART = 1_000_000, 10_000
@@ -128,8 +130,7 @@ class Campaign:
                 self._measure(task, latest)
                 if self._is_reached(task):
                     return stop
-            share = _PAUSE_SHARE + _PAUSE_BY_GAP * missing
-            self._postpone(task, state, latest, max(1, round(share * budget.steps / number)))
+            self._postpone(task, state, latest, pause_after(missing, task, budget.steps // number))
 
     def _budget(self, task: Task, number: int) -> Budget:
         return budget_of(self._config, self._options, task, number)
@@ -176,3 +177,15 @@ class Campaign:
     def _keep(self, state: CampaignState) -> None:
         self._state = state
         write_state(self._folder, state)
+
+
+def pause_after(missing: float, task: Task, steps: int) -> int:
+    """Steps of training between two checks.
+
+    Args:
+        missing: How far the first was from the goal.
+        task: What is trained.
+        steps: Budget of a round.
+    """
+    share = round((_PAUSE_SHARE + _PAUSE_SHARE_BY_GAP * missing) * steps)
+    return max(1, min(share, _PAUSE * len(task.levels) + round(_PAUSE_BY_GAP * missing)))
