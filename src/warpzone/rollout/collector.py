@@ -65,6 +65,8 @@ class Collector:
         observers: Called after every step with info and which lanes ended.
         generator: Draws the actions.
         pilot: Takes the controls of lanes now and then.
+        patience: An episode that is cut after so many frames without progress is lost: nothing
+            more is to be expected of it. 0 means that there is always hope.
         state: The network's memory; it stays where the network is.
     """
 
@@ -75,6 +77,7 @@ class Collector:
     infer: Callable[[Obs, Tensor, Tensor], Any]
     observers: list[Callable[[Info, NDArray[np.bool_]], None]] = field(default_factory=list)
     pilot: Pilot | None = None
+    patience: int = 0
     state: Tensor = field(init=False)
 
     def begin(self, seed: int | None) -> None:
@@ -124,7 +127,11 @@ class Collector:
         return times
 
     def _value_cut_states(self, t: int, info: Info) -> None:
-        """A cut episode is worth what the critic says of the state in which it was cut."""
+        """A cut episode is worth what the critic says of the state in which it was cut.
+
+        One that was stuck is worth nothing, whatever the critic hopes for: it does not see that
+        Mario has been here for long, or walks in the circles of a maze.
+        """
         lanes = self.storage.truncated[t].nonzero().squeeze(1)
         final = info["final_obs"]
         obs: Obs = (
@@ -134,7 +141,11 @@ class Collector:
         )
         going_on = torch.zeros(len(lanes), dtype=torch.bool)
         decision = self.infer(obs, self.state[lanes.to(self.state.device)], going_on)
-        self.storage.next_values[t, lanes] = decision.values
+        values = decision.values
+        if self.patience > 0:
+            stuck = torch.from_numpy(info["stagnation"][lanes.numpy()] >= self.patience)
+            values = values.masked_fill(stuck, 0.0)
+        self.storage.next_values[t, lanes] = values
 
     def _fill_next_values(self, last: Tensor) -> None:
         storage = self.storage

@@ -57,6 +57,7 @@ class Trainer:
             self.env, policy, self.storage, self.random.collect, partial(self._infer, policy)
         )
         self.collector.pilot = self.guidance.pilot
+        self.collector.patience = config.env.stagnation_limit * config.env.frame_skip
         self.source = build.make_source(self.collector, self.model, self._make_storage)
         self.optimizer = build.make_optimizer(config, self.model)
         self.learner = Learner(
