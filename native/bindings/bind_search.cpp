@@ -25,8 +25,9 @@ using namespace nb::literals;
 namespace {
 
 constexpr std::size_t kMegabyte = std::size_t{1} << 20;
-// What a trace tells of a frame: area, x, y, whether the place counts, whether Mario obeys.
-constexpr std::size_t kTraceColumns = 5;
+// What a trace tells of a frame: area, x, y, whether the place counts, whether Mario obeys, whether
+// a maze checks the way here.
+constexpr std::size_t kTraceColumns = 6;
 
 const char* ending_name(search::Ending ending) {
   switch (ending) {
@@ -98,8 +99,9 @@ struct Replayed {
 
 void note(const std::uint8_t* ram, std::vector<std::int32_t>& trace) {
   const mario::Place place = mario::decode_place(ram);
-  trace.insert(trace.end(), {place.area, place.x, place.y, place.counts ? 1 : 0,
-                             mario::in_control(ram) ? 1 : 0});
+  trace.insert(trace.end(),
+               {place.area, place.x, place.y, place.counts ? 1 : 0, mario::in_control(ram) ? 1 : 0,
+                ram[mario::ram::kLoopCommand] != 0 ? 1 : 0});
 }
 
 Replayed play(const nb::bytes& image, const std::string& game, const std::string& level,
@@ -142,7 +144,7 @@ void bind_way_replay(nb::module_& module) {
           "From the start of the level to the moment that tells the ending.")
       .def_prop_ro("area_changes", [](const Replayed& r) { return r.result.area_changes; })
       .def_prop_ro("trace", &trace_of, nb::rv_policy::automatic,
-                   "A row for the start and for every frame: area, x, y, counts, obeys.")
+                   "A row for the start and for every frame: area, x, y, counts, obeys, in a maze.")
       .def_prop_ro("states", [](const Replayed& r) {
         nb::list states;
         for (const auto& state : r.states) states.append(bytes_of(state));

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from warpzone import MarioVectorEnv
+from warpzone._native import Route
+from warpzone.envs.checks import make_route
 from warpzone.errors import WayError
 from warpzone.search.replay import replay
-from warpzone.search.route import loop_erased, route_of, start_states
+from warpzone.search.route import loop_erased, start_states, track_of
 from warpzone.search.way import Way, read_way
 
 WAYS = Path(__file__).parent.parent.parent / "ways"
@@ -20,7 +22,21 @@ def way_of(level: str) -> Way:
 
 def trace(*places: tuple[int, int], area: int = 7) -> np.ndarray:
     """Places in which Mario obeys."""
-    return np.array([(area, x, y, 1, 1) for x, y in places], np.int32)
+    return np.array([(area, x, y, 1, 1, 0) for x, y in places], np.int32)
+
+
+def progress_along(way: Way, route: Route | None, rom_path: Path) -> int:
+    """What playing the way earns on a route."""
+    buttons = sorted(set(way.inputs))
+    env = MarioVectorEnv(
+        way.level, num_envs=1, rom=rom_path, obs="tiles", actions=buttons, autoreset="disabled"
+    )
+    env.set_route(route)
+    env.reset(seed=0)
+    for pressed in way.inputs:
+        *_, info = env.step([buttons.index(pressed)])
+    env.close()
+    return int(info["progress"][0])
 
 
 def test_a_straight_way_is_kept_whole() -> None:
@@ -57,29 +73,38 @@ def test_the_same_coordinates_in_another_area_are_another_place() -> None:
 
 def test_moments_without_control_are_left_out() -> None:
     rows = trace((0, 0), (20, 0), (40, 0))
-    rows[1, 3:] = 0
+    rows[1, 3:5] = 0
     assert loop_erased(rows) == [0, 2]
 
 
 @pytest.mark.parametrize("level", ["1-1", "4-4", "7-4", "8-4"])
 def test_the_way_earns_the_whole_route(level: str, rom_path: Path) -> None:
     way = way_of(level)
-    route = route_of(way, rom_path)
-    buttons = sorted(set(way.inputs))
-    env = MarioVectorEnv(
-        level, num_envs=1, rom=rom_path, obs="tiles", actions=buttons, autoreset="disabled"
-    )
-    env.set_route(route)
-    env.reset(seed=0)
-    for pressed in way.inputs:
-        *_, info = env.step([buttons.index(pressed)])
+    track = track_of(way, rom_path)
+    route = make_route(track.points, heights=track.maze)
     length = sum(
         abs(b[1] - a[1])
-        for a, b in itertools.pairwise(route)
+        for a, b in itertools.pairwise(track.points)
         if a[0] == b[0] and abs(b[1] - a[1]) <= 64
     )
-    assert info["progress"][0] > 0.97 * length
-    env.close()
+    assert progress_along(way, route, rom_path) > 0.97 * length
+
+
+def test_mazes_and_only_mazes_are_told(rom_path: Path) -> None:
+    levels = [path.stem for path in sorted(WAYS.glob("*.way"))]
+    mazes = [level for level in levels if track_of(way_of(level), rom_path).maze]
+    assert mazes == ["4-4", "7-4", "8-4"]
+
+
+@pytest.mark.parametrize("heights", [True, False])
+def test_a_route_above_mario_pays_only_where_heights_do_not_matter(
+    heights: bool, rom_path: Path
+) -> None:
+    way = way_of("1-1")
+    above = [(area, x, y - 100) for area, x, y in track_of(way, rom_path).points]
+    assert progress_along(way, make_route(above, heights=heights), rom_path) == (
+        0 if heights else pytest.approx(3100, abs=100)
+    )
 
 
 def test_the_rest_of_the_way_clears_from_every_start_state(rom_path: Path) -> None:

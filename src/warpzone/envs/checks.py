@@ -13,6 +13,9 @@ from warpzone import _native
 from warpzone.errors import ConfigError, StateError
 
 # More lanes than this are a slip of the finger: their memory alone would be tens of gigabytes.
+# Pixels that a place may lie above or below a way point: less than a maze's corridor is high, or
+# more than a screen.
+_CORRIDOR, _ANY_HEIGHT = 40, 1 << 20
 _MOST = 100_000
 _MOST_STEPS = 1_000_000_000
 
@@ -133,8 +136,14 @@ def checked_seeds(seed: Seeds, count: int) -> list[int | None]:
     return seeds
 
 
-def make_route(way: Any) -> _native.Route | None:
-    """A route along way points (area, x, y), for use again and again; None for none."""
+def make_route(way: Any, *, heights: bool = True) -> _native.Route | None:
+    """A route along way points (area, x, y), for use again and again; None for none.
+
+    Args:
+        way: The points.
+        heights: Whether Mario must pass a point at its height to have reached it: he may not take
+            the wrong corridor of a maze, but elsewhere he may walk where the way leaps.
+    """
     try:
         points = [[operator.index(number) for number in point] for point in way or ()]
     except (TypeError, ValueError) as error:
@@ -142,4 +151,5 @@ def make_route(way: Any) -> _native.Route | None:
     for point in points:
         if any(abs(number) >= 2**31 for number in point):
             raise ConfigError(f"way point {tuple(point)} is in no level")
-    return _native.Route(points) if points else None
+    tolerance = _CORRIDOR if heights else _ANY_HEIGHT
+    return _native.Route(points, y_tolerance=tolerance) if points else None

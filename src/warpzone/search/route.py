@@ -12,13 +12,27 @@ from warpzone.search.replay import RomPath, replay
 from warpzone.search.way import Way
 
 # Columns of a trace.
-_AREA, _X, _Y, _COUNTS, _OBEYS = range(5)
+_AREA, _X, _Y, _COUNTS, _OBEYS, _MAZE = range(6)
 _SQUARE = 16
 # A larger step between two frames is a pipe or a maze that sends Mario back.
 _LARGEST_STEP = 64
 
 #: Area, x and y, as `MarioVectorEnv.set_route` takes them.
 Point = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Track:
+    """Where a way leads.
+
+    Attributes:
+        points: For every frame that is not part of a loop.
+        maze: Whether it leads through a maze, whose corridors lie one above the other: only there
+            it matters at which height Mario passes.
+    """
+
+    points: list[Point]
+    maze: bool
 
 
 @dataclass(frozen=True)
@@ -38,14 +52,14 @@ class StartState:
     blob: bytes
 
 
-def route_of(way: Way, rom: RomPath = None) -> list[Point]:
-    """Where the way leads: (area, x, y) for every frame that is not part of a loop.
+def track_of(way: Way, rom: RomPath = None) -> Track:
+    """Where the way leads.
 
     Whenever Mario comes back to a place where he has been (turning round, or sent back by a maze),
     what he did in between is left out.
     """
     trace = replay(way, rom, trace=True).trace
-    return [_point(trace[frame]) for frame in loop_erased(trace)]
+    return _track(trace, loop_erased(trace))
 
 
 def start_states(way: Way, spacing: int = 64, rom: RomPath = None) -> list[StartState]:
@@ -54,13 +68,13 @@ def start_states(way: Way, spacing: int = 64, rom: RomPath = None) -> list[Start
     The first is the level's start. In the others Mario obeys and stands, climbs or swims, and a
     step of the way begins: playing `way.inputs[frame // way.frame_skip:]` is the rest of the way.
     """
-    return route_and_states(way, spacing, rom)[1]
+    return track_and_states(way, spacing, rom)[1]
 
 
-def route_and_states(
+def track_and_states(
     way: Way, spacing: int = 64, rom: RomPath = None
-) -> tuple[list[Point], list[StartState]]:
-    """What `route_of` and `start_states` say, without tracing the way twice."""
+) -> tuple[Track, list[StartState]]:
+    """What `track_of` and `start_states` say, without tracing the way twice."""
     trace = replay(way, rom, trace=True).trace
     frames, distances = [0], [0]
     kept = loop_erased(trace)
@@ -75,7 +89,7 @@ def route_and_states(
         StartState(frame, _point(trace[frame]), distance, blob)
         for frame, distance, blob in zip(frames, distances, blobs, strict=True)
     ]
-    return [_point(trace[frame]) for frame in kept], states
+    return _track(trace, kept), states
 
 
 def loop_erased(trace: NDArray[np.int32]) -> list[int]:
@@ -107,6 +121,10 @@ def _distances(route: NDArray[np.int32]) -> list[int]:
     joined = np.diff(route[:, _AREA], prepend=route[:1, _AREA]) == 0
     counted = np.where(joined & (moved <= _LARGEST_STEP), moved, 0)
     return [int(distance) for distance in np.cumsum(counted)]
+
+
+def _track(trace: NDArray[np.int32], kept: Sequence[int]) -> Track:
+    return Track([_point(trace[frame]) for frame in kept], bool(trace[:, _MAZE].any()))
 
 
 def _point(row: Sequence[int] | NDArray[np.int32]) -> Point:

@@ -16,12 +16,13 @@ from torch import Tensor
 
 from warpzone.config import TrainConfig
 from warpzone.envs.actions import resolve_actions
+from warpzone.envs.checks import make_route
 from warpzone.envs.vector import MarioVectorEnv
 from warpzone.errors import WayError
 from warpzone.learning import returns
 from warpzone.learning.returns import Discount
 from warpzone.replay.buffer import Moments
-from warpzone.search.route import route_of
+from warpzone.search.route import track_of
 from warpzone.search.way import ENDING, Way, read_way
 from warpzone.train import build
 from warpzone.train.levels import trained_levels
@@ -61,7 +62,8 @@ def demonstrate(way: Way, config: TrainConfig) -> Moments:
         **(options | {"actions": buttons}),
     )
     try:
-        env.set_route(route_of(way))
+        track = track_of(way)
+        env.set_route(make_route(track.points, heights=track.maze))
         played, steps = _play(env, [buttons.index(byte) for byte in way.inputs])
     finally:
         env.close()

@@ -9,7 +9,7 @@ from pathlib import Path
 from warpzone._native import Route
 from warpzone.envs.checks import make_route
 from warpzone.errors import WayError
-from warpzone.search.route import StartState, route_and_states
+from warpzone.search.route import StartState, track_and_states
 from warpzone.search.way import ENDING, read_way
 
 
@@ -52,6 +52,7 @@ def read_guides(folder: Path, levels: Sequence[str], spacing: int) -> dict[str, 
         way = read_way(path)
         if way.level != level:
             raise WayError(f"{path} is a way for {way.level}, not for {level}; rename it")
-        route, states = route_and_states(way, spacing)
-        guides[level] = Guide(make_route(route), tuple(states[1:]))
+        track, states = track_and_states(way, spacing)
+        route = make_route(track.points, heights=track.maze)
+        guides[level] = Guide(route, tuple(states[1:]))
     return guides
