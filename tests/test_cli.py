@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -140,6 +141,20 @@ def test_interrupt_exits_silently_with_130(monkeypatch: pytest.MonkeyPatch, caps
     assert cli.main(["rom", "status"]) == 130
     captured = capsys.readouterr()
     assert (captured.out, captured.err) == ("", "")
+
+
+def test_a_reader_that_has_seen_enough_gets_no_traceback() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "warpzone", "train", "--help"],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, "")
 
 
 def test_unexpected_errors_keep_their_traceback(monkeypatch: pytest.MonkeyPatch) -> None:

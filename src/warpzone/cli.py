@@ -52,6 +52,7 @@ Examples:
 
 _EXIT_ERROR = 2
 _EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
+_EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
 
 
 class Command(Protocol):
@@ -113,6 +114,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _EXIT_ERROR
         except KeyboardInterrupt:
             return _EXIT_INTERRUPTED
+        except BrokenPipeError:
+            # Whoever read the output has seen enough (`| head`). What is still to be written goes
+            # nowhere, or Python complains at its end.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return _EXIT_BROKEN_PIPE
 
 
 def _parse(arguments: Sequence[str]) -> Command:
