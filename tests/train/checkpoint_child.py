@@ -48,8 +48,8 @@ def write_for_ever(folder: Path, pipe: int) -> None:
         os.write(pipe, ACKNOWLEDGED.pack(update))
 
 
-def kill_one(folder: Path, delay: float, settled: bool) -> int:
-    """Lets a writer run for a moment, from its start or, settled, from its first checkpoint on.
+def kill_one(folder: Path, delay: float, after: int) -> int:
+    """Lets a writer run for a moment, from its start or, however slow it is, so many checkpoints on.
 
     Returns:
         The last update that it called safe.
@@ -62,13 +62,14 @@ def kill_one(folder: Path, delay: float, settled: bool) -> int:
         finally:
             os._exit(1)
     os.close(writer)
-    if settled:
+    told = bytearray()
+    while len(told) < after * ACKNOWLEDGED.size:
         assert select.select([reader], [], [], 60)[0], "the writer does not get on"
+        told += os.read(reader, 65536)
     time.sleep(delay)
     os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
     assert os.WIFSIGNALED(status), "the writer failed by itself"
-    told = bytearray()
     while select.select([reader], [], [], 0)[0] and (data := os.read(reader, 65536)):
         told += data
     os.close(reader)
@@ -82,7 +83,8 @@ def main(folder: Path, trials: int, seed: int) -> dict[str, int]:
     folder.mkdir(parents=True, exist_ok=True)
     safe = torn = lonely = 0
     for trial in range(trials):
-        safe = max(safe, kill_one(folder, rng.uniform(0.0, 0.06), settled=trial % 2 == 1))
+        after = rng.randint(2, 4) if trial % 2 else 0
+        safe = max(safe, kill_one(folder, rng.uniform(0.0, 0.06), after))
         names = {entry.name for entry in folder.iterdir()}
         torn += any(".tmp" in name for name in names)
         checkpoints = [folder / name for name in names if name.endswith(".pt") and name[0] != "."]
