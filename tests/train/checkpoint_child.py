@@ -49,7 +49,7 @@ def write_for_ever(folder: Path, pipe: int) -> None:
 
 
 def kill_one(folder: Path, delay: float, after: int) -> int:
-    """Lets a writer run for a moment, from its start or, however slow it is, so many checkpoints on.
+    """Lets a writer run for a moment, from its start or, however slow, from a later checkpoint on.
 
     Returns:
         The last update that it called safe.
