@@ -114,8 +114,8 @@ OwnedArray<std::uint8_t> ram_of(Pool& pool) {
 }
 
 std::shared_ptr<mario::Route> make_route(const std::vector<std::vector<std::int32_t>>& way,
-                                         std::int32_t x_tolerance, std::int32_t y_tolerance,
-                                         std::int32_t window) {
+                                         std::int32_t x_tolerance, std::int32_t above,
+                                         std::int32_t below, std::int32_t window) {
   std::vector<mario::WayPoint> points;
   for (const auto& point : way) {
     if (point.size() != 3) refuse("a way point is (area, x, y)");
@@ -126,7 +126,7 @@ std::shared_ptr<mario::Route> make_route(const std::vector<std::vector<std::int3
     }
     points.push_back({static_cast<std::uint16_t>(point[0]), point[1], point[2]});
   }
-  const mario::RouteOptions options{x_tolerance, y_tolerance, window};
+  const mario::RouteOptions options{x_tolerance, above, below, window};
   return std::make_shared<mario::Route>(points, options);
 }
 
@@ -145,7 +145,7 @@ void bind_pool(nb::module_& module) {
   nb::class_<Batch>(module, "Batch", "The arrays of a batch, checked and kept.");
 
   nb::class_<mario::Route>(module, "Route", "Way points along which progress is measured.")
-      .def(nb::new_(&make_route), "way"_a, "x_tolerance"_a = 16, "y_tolerance"_a = 40,
+      .def(nb::new_(&make_route), "way"_a, "x_tolerance"_a = 16, "above"_a = 40, "below"_a = 40,
            "window"_a = 384);
   nb::class_<Pool>(module, "Pool", "Many games over a few threads.")
       .def(

@@ -36,8 +36,9 @@ Route::Route(std::span<const WayPoint> way, const RouteOptions& options) : optio
 }
 
 bool Route::is_at(const WayPoint& point, const Place& place) const {
+  const std::int32_t lower = place.y - point.y;
   return point.area == place.area && std::abs(point.x - place.x) <= options_.x_tolerance &&
-         std::abs(point.y - place.y) <= options_.y_tolerance;
+         lower >= -options_.above && lower <= options_.below;
 }
 
 std::int32_t Route::match(std::int32_t from, const Place& place) const {

@@ -24,8 +24,10 @@ struct WayPoint {
 
 struct RouteOptions {
   std::int32_t x_tolerance = 16;
-  std::int32_t y_tolerance = 40;  ///< Keeps the wrong corridor of a maze from paying.
-  std::int32_t window = 384;      ///< Distance along the route that may be passed over in one go.
+  /// Pixels that a place may lie above and below the way: above, so that a ceiling does not pay for
+  /// passing the exit beneath it; below, so that the wrong corridor of a maze does not.
+  std::int32_t above = 40, below = 40;
+  std::int32_t window = 384;  ///< Distance along the route that may be passed over in one go.
 };
 
 /// A way through a level, thinned and with distances. Immutable; shared by any number of lanes.

@@ -18,7 +18,8 @@ constexpr int kScreenPixels = nes::kScreenWidth * nes::kScreenHeight;
 std::uint64_t name_of(const mario::Route* route) {
   if (route == nullptr || route->empty()) return 0;
   const mario::RouteOptions& options = route->options();
-  std::vector<std::int32_t> numbers = {options.x_tolerance, options.y_tolerance, options.window};
+  std::vector<std::int32_t> numbers = {options.x_tolerance, options.above, options.below,
+                                       options.window};
   for (const mario::Route::Point& point : route->points()) {
     numbers.insert(numbers.end(), {point.place.area, point.place.x, point.place.y});
   }

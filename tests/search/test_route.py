@@ -81,7 +81,7 @@ def test_moments_without_control_are_left_out() -> None:
 def test_the_way_earns_the_whole_route(level: str, rom_path: Path) -> None:
     way = way_of(level)
     track = track_of(way, rom_path)
-    route = make_route(track.points, heights=track.maze)
+    route = make_route(track.points, maze=track.maze)
     length = sum(
         abs(b[1] - a[1])
         for a, b in itertools.pairwise(track.points)
@@ -96,15 +96,17 @@ def test_mazes_and_only_mazes_are_told(rom_path: Path) -> None:
     assert mazes == ["4-4", "7-4", "8-4"]
 
 
-@pytest.mark.parametrize("heights", [True, False])
-def test_a_route_above_mario_pays_only_where_heights_do_not_matter(
-    heights: bool, rom_path: Path
+@pytest.mark.parametrize(
+    ("lower", "maze", "pays"),
+    [(-100, True, False), (-100, False, True), (100, True, False), (100, False, False)],
+)
+def test_walking_below_a_route_pays_except_in_a_maze_and_above_it_never(
+    lower: int, maze: bool, pays: bool, rom_path: Path
 ) -> None:
     way = way_of("1-1")
-    above = [(area, x, y - 100) for area, x, y in track_of(way, rom_path).points]
-    assert progress_along(way, make_route(above, heights=heights), rom_path) == (
-        0 if heights else pytest.approx(3100, abs=100)
-    )
+    moved = [(area, x, y + lower) for area, x, y in track_of(way, rom_path).points]
+    progress = progress_along(way, make_route(moved, maze=maze), rom_path)
+    assert progress > 3000 if pays else progress == 0
 
 
 def test_the_rest_of_the_way_clears_from_every_start_state(rom_path: Path) -> None:

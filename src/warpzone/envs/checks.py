@@ -13,9 +13,9 @@ from warpzone import _native
 from warpzone.errors import ConfigError, StateError
 
 # More lanes than this are a slip of the finger: their memory alone would be tens of gigabytes.
-# Pixels that a place may lie above or below a way point: less than a maze's corridor is high, or
-# more than a screen.
-_CORRIDOR, _ANY_HEIGHT = 40, 1 << 20
+# Pixels that a place may lie below a way point: less than a maze's corridor is high, or more than
+# a screen.
+_CORRIDOR, _ANY_DEPTH = 40, 1 << 20
 _MOST = 100_000
 _MOST_STEPS = 1_000_000_000
 
@@ -136,13 +136,14 @@ def checked_seeds(seed: Seeds, count: int) -> list[int | None]:
     return seeds
 
 
-def make_route(way: Any, *, heights: bool = True) -> _native.Route | None:
+def make_route(way: Any, *, maze: bool = True) -> _native.Route | None:
     """A route along way points (area, x, y), for use again and again; None for none.
 
     Args:
         way: The points.
-        heights: Whether Mario must pass a point at its height to have reached it: he may not take
-            the wrong corridor of a maze, but elsewhere he may walk where the way leaps.
+        maze: Whether Mario must pass a point at about its height to have reached it. In a maze he
+            could otherwise take the corridor beneath; elsewhere he may walk where the way leaps.
+            He never may pass above it: a ceiling leads past the exit.
     """
     try:
         points = [[operator.index(number) for number in point] for point in way or ()]
@@ -151,5 +152,5 @@ def make_route(way: Any, *, heights: bool = True) -> _native.Route | None:
     for point in points:
         if any(abs(number) >= 2**31 for number in point):
             raise ConfigError(f"way point {tuple(point)} is in no level")
-    tolerance = _CORRIDOR if heights else _ANY_HEIGHT
-    return _native.Route(points, y_tolerance=tolerance) if points else None
+    below = _CORRIDOR if maze else _ANY_DEPTH
+    return _native.Route(points, below=below) if points else None

@@ -27,8 +27,7 @@ class Track:
 
     Attributes:
         points: For every frame that is not part of a loop.
-        maze: Whether it leads through a maze, whose corridors lie one above the other: only there
-            it matters at which height Mario passes.
+        maze: Whether it leads through a maze, whose corridors lie one above the other.
     """
 
     points: list[Point]

@@ -63,7 +63,7 @@ def demonstrate(way: Way, config: TrainConfig) -> Moments:
     )
     try:
         track = track_of(way)
-        env.set_route(make_route(track.points, heights=track.maze))
+        env.set_route(make_route(track.points, maze=track.maze))
         played, steps = _play(env, [buttons.index(byte) for byte in way.inputs])
     finally:
         env.close()

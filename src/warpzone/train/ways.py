@@ -53,6 +53,6 @@ def read_guides(folder: Path, levels: Sequence[str], spacing: int) -> dict[str, 
         if way.level != level:
             raise WayError(f"{path} is a way for {way.level}, not for {level}; rename it")
         track, states = track_and_states(way, spacing)
-        route = make_route(track.points, heights=track.maze)
+        route = make_route(track.points, maze=track.maze)
         guides[level] = Guide(route, tuple(states[1:]))
     return guides
