@@ -98,7 +98,7 @@ def test_mazes_and_only_mazes_are_told(rom_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("lower", "maze", "pays"),
-    [(-100, True, False), (-100, False, True), (100, True, False), (100, False, False)],
+    [(-200, True, False), (-200, False, True), (200, True, False), (200, False, False)],
 )
 def test_walking_below_a_route_pays_except_in_a_maze_and_above_it_never(
     lower: int, maze: bool, pays: bool, rom_path: Path
