@@ -52,9 +52,12 @@ class World:
         self.seeds.append(measuring.seed)
         return SimpleNamespace(clear_rate=self.now[trained.name][1] / 100)
 
-    def add(self, folder: Path, board: Scoreboard, target: Path, *, place: Path) -> Added:
+    def add(
+        self, folder: Path, board: Scoreboard, target: Path, *, place: Path, whole: bool
+    ) -> Added:
         clears = self.now[target.name][1]
         levels = ["1-1", "1-2"] if target.name == "together" else [target.name]
+        assert whole == (len(levels) > 1)
         rows = [made_up_row(level, clears) for level in levels]
         board = board.with_rows(rows)
         publish(folder, board)
@@ -151,6 +154,16 @@ def test_together_means_one_run_with_the_budget_of_all(world: World) -> None:
     assert read_board(world.folder).reached == ["1-1", "1-2"]
 
 
+def test_together_is_reached_by_one_policy_and_not_by_several(world: World) -> None:
+    rows = [made_up_row("1-1", 95, "a.policy"), made_up_row("1-2", 95, "b.policy")]
+    publish(world.folder, Scoreboard().with_rows(rows))
+    world.skills = {"together": [(900, 92, True)]}
+    go(world, together=True)
+    assert world.sessions == [("together", 2000)]
+    go(world, together=True)
+    assert len(world.sessions) == 1, "now one policy does it"
+
+
 def test_a_row_below_the_goal_after_a_check_that_passed_is_no_end(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -168,7 +181,7 @@ def test_the_better_of_best_and_latest_is_measured(
     monkeypatch.setattr(module, "find_best", lambda run: run.with_name("best"))
     measured = []
 
-    def add(folder: Path, board: Scoreboard, target: Path, *, place: Path) -> Added:
+    def add(folder: Path, board: Scoreboard, target: Path, *, place: Path, whole: bool) -> Added:
         measured.append(target.name)
         rows = [made_up_row("1-1", 60)]
         return Added(board.with_rows(rows), rows, rows)

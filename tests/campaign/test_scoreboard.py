@@ -180,6 +180,21 @@ def test_the_better_policy_of_a_level_stays(
     assert read_board(tmp_path).rows == last.board.rows
 
 
+def test_a_policy_that_masters_all_its_levels_gets_all_rows_of_a_campaign(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_measuring(monkeypatch, {"1-1": 99, "1-2": 60})
+    board = add_policy(tmp_path, Scoreboard(), run, whole=True).board
+    fake_measuring(monkeypatch, {"1-1": 89, "1-2": 95})
+    board = add_policy(tmp_path, board, run, whole=True).board
+    assert [row.score.clears for row in board.rows.values()] == [99, 95], "not on all levels"
+    fake_measuring(monkeypatch, {"1-1": 90, "1-2": 93})
+    assert add_policy(tmp_path, board, run).taken == ()
+    board = add_policy(tmp_path, board, run, whole=True).board
+    assert [row.score.clears for row in board.rows.values()] == [90, 93]
+    assert len({row.policy for row in board.rows.values()}) == 1
+
+
 def test_policies_at_the_goal_are_exported_with_their_rows(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

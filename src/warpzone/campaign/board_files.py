@@ -47,6 +47,7 @@ def add_policy(
     target: Path,
     *,
     place: Path = Path(),
+    whole: bool = False,
     tell: Tell | None = None,
 ) -> Added:
     """Measures a policy and gives it the rows of the levels that it plays better than the present.
@@ -56,6 +57,8 @@ def add_policy(
         board: As it stands.
         target: A run, a checkpoint, or a policy file.
         place: Where policies lie, from the scoreboard's folder.
+        whole: A policy that is at the goal on all its levels gets all their rows, even where an
+            earlier one, which is not, did better.
         tell: Called with what is being done.
 
     Returns:
@@ -64,7 +67,10 @@ def add_policy(
     with _sentence(folder), _incoming(folder / place, target) as file:
         facts = read_policy_facts(file)
         rows = measure_policy(folder, file, board.measuring, tell=tell)
-        taken = [row for row in rows if _is_better(row, board.rows.get(row.level))]
+        masters = all(row.score.clear_rate >= board.goal for row in rows)
+        taken = [
+            row for row in rows if (whole and masters) or _is_better(row, board.rows.get(row.level))
+        ]
         if not taken:
             return Added(board, rows, ())
         kept = {row.policy for level, row in board.rows.items() if level not in _levels(taken)}

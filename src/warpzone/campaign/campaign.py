@@ -98,7 +98,11 @@ class Campaign:
         return self._is_reached(task) or self._state.of(task.name).rounds >= number
 
     def _is_reached(self, task: Task) -> bool:
-        return all(self.board.reaches(level) for level in task.levels)
+        """Whether one policy is at the goal on all levels of a task."""
+        policies = {
+            self.board.rows[level].policy for level in task.levels if level in self.board.rows
+        }
+        return len(policies) == 1 and all(self.board.reaches(level) for level in task.levels)
 
     def _announce(self, task: Task, number: int, index: int, count: int) -> None:
         budget = self._budget(task, number)
@@ -161,7 +165,8 @@ class Campaign:
         )
 
     def _measure(self, task: Task, path: Path) -> None:
-        added = add_policy(self._folder, self.board, path, place=Path(INSIDE))
+        whole = len(task.levels) > 1
+        added = add_policy(self._folder, self.board, path, place=Path(INSIDE), whole=whole)
         self.board = added.board
         taken = {row.level for row in added.taken}
         for row in added.rows:
