@@ -41,9 +41,16 @@ PRESETS: dict[str, TrainConfig] = {
     "campaign": replace(
         _TILES,
         env=replace(_TILES.env, actions="simple"),
-        # Discounted by ground rather than by time: castles are for those who wait.
+        # Discounted by ground rather than by time, for castles are for those who wait; a price for
+        # each step keeps Mario running, and shorter traces make up for the longer view.
+        reward=replace(_TILES.reward, time=0.01),
         learn=replace(
-            _TILES.learn, discount=0.998, tile_discount=0.95, entropy_fade=0.5, averaging=0.98
+            _TILES.learn,
+            discount=0.998,
+            tile_discount=0.95,
+            trace=0.92,
+            entropy_fade=0.5,
+            averaging=0.98,
         ),
         run=RunOptions(steps=2_000_000, video_minutes=0.0),
     ),
