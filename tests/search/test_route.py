@@ -66,6 +66,17 @@ def test_a_maze_that_sends_back_is_left_out() -> None:
     assert max(np.abs(np.diff(xs))) <= 32
 
 
+def test_a_lap_that_leads_to_a_pipe_is_kept() -> None:
+    """8-4: the pipe shows up on the screen on which the maze has sent Mario back."""
+    lap = [(x, 0) for x in range(0, 1280, 10)]
+    back = [(x, 0) for x in range(256, 300, 10)]
+    behind = [(x, 0) for x in range(1848, 1900, 10)]
+    rows = trace(*lap, *back, (300, 0), *behind)
+    rows[len(lap) + len(back), 3:5] = 0
+    frames = loop_erased(rows)
+    assert [int(rows[frame][1]) for frame in frames] == [x for x, _ in (*lap, *back, *behind)]
+
+
 def test_the_same_coordinates_in_another_area_are_another_place() -> None:
     both = np.concatenate([trace((0, 0), (20, 0)), trace((0, 0), (20, 0), area=8)])
     assert loop_erased(both) == [0, 1, 2, 3]

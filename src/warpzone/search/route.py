@@ -16,6 +16,7 @@ _AREA, _X, _Y, _COUNTS, _OBEYS, _MAZE = range(6)
 _SQUARE = 16
 # A larger step between two frames is a pipe or a maze that sends Mario back.
 _LARGEST_STEP = 64
+_SCREEN = 256
 
 #: Area, x and y, as `MarioVectorEnv.set_route` takes them.
 Point = tuple[int, int, int]
@@ -93,25 +94,92 @@ def track_and_states(
 
 def loop_erased(trace: NDArray[np.int32]) -> list[int]:
     """Frames of a trace on the way without its loops."""
-    kept: list[int] = []
-    squares: list[Point] = []
-    first: dict[Point, int] = {}  # of each square on the way: where in `kept` it begins
+    line = _Line()
     for frame, row in enumerate(trace):
         if not (row[_COUNTS] or row[_OBEYS]):
+            line.leave()
             continue
-        area, x, y = _point(row)
+        if frame > 0 and _sent_back(trace[frame - 1], row):
+            line.send_back(_point(row))
+        line.add(frame, _point(row))
+    return line.frames
+
+
+class _Line:
+    """Grows frame by frame; what lies between two visits of a square is forgotten.
+
+    A maze sends Mario back by changing his x alone: what he sees stays until it has scrolled away,
+    and may be left through a pipe that is not at this x otherwise (8-4 wants just that). So he is
+    back only once he has come a screen further.
+    """
+
+    def __init__(self) -> None:
+        self.frames: list[int] = []
+        self._squares: list[Point] = []
+        self._first: dict[Point, int] = {}  # of each square: where in `frames` it begins
+        self._lap: _Lap | None = None
+
+    def add(self, frame: int, place: Point) -> None:
+        area, x, y = place
+        if self._lap is not None and x >= self._lap.scrolled_at:
+            self._forget_lap(self._lap)
         square = (area, x // _SQUARE, y // _SQUARE)
-        if square in first and square != squares[-1]:
-            # Back where he was: forget what came after the first frame there.
-            cut = first[square] + 1
-            for later in squares[cut:]:
-                first.pop(later, None)
-            first[square] = cut - 1
-            del kept[cut:], squares[cut:]
-        first.setdefault(square, len(kept))
-        kept.append(frame)
-        squares.append(square)
-    return kept
+        if self._lap is None:
+            if square in self._first and square != self._squares[-1]:
+                # Back where he was: forget what came after the first frame there.
+                self._cut(self._first[square] + 1, len(self.frames))
+            self._first.setdefault(square, len(self.frames))
+        self.frames.append(frame)
+        self._squares.append(square)
+
+    def send_back(self, place: Point) -> None:
+        """The next frame is another lap through a maze."""
+        self._lap = _Lap(len(self.frames), place[1], place[1] + _SCREEN)
+
+    def leave(self) -> None:
+        """Mario goes through a pipe: what a lap led to, it was needed for."""
+        if self._lap is not None:
+            self._lap = None
+            self._index()
+
+    def _forget_lap(self, lap: _Lap) -> None:
+        """The lap before leads nowhere else than where Mario was when he first came by."""
+        column = lap.back_at // _SQUARE
+        before = [at for at, square in enumerate(self._squares[: lap.at]) if square[1] == column]
+        if before:
+            self._cut(before[0] + 1, lap.at)
+        self._lap = None
+        self._index()
+
+    def _cut(self, begin: int, end: int) -> None:
+        del self.frames[begin:end], self._squares[begin:end]
+        self._index()
+
+    def _index(self) -> None:
+        self._first = {}
+        for at, square in enumerate(self._squares):
+            self._first.setdefault(square, at)
+
+
+@dataclass(frozen=True)
+class _Lap:
+    """Another lap through a maze: where it begins in the line, and at which x.
+
+    Attributes:
+        at: Index of its first frame.
+        back_at: X to which Mario was sent.
+        scrolled_at: X at which he sees what belongs there.
+    """
+
+    at: int
+    back_at: int
+    scrolled_at: int
+
+
+def _sent_back(before: NDArray[np.int32], now: NDArray[np.int32]) -> bool:
+    """Whether a maze sends Mario back between two frames."""
+    obeys = before[_OBEYS] and now[_OBEYS] and before[_AREA] == now[_AREA]
+    return bool(obeys and before[_X] - now[_X] > _LARGEST_STEP)
 
 
 def _distances(route: NDArray[np.int32]) -> list[int]:
