@@ -37,5 +37,14 @@ def test_progress_goes_on_over_the_border_of_two_rollouts() -> None:
         assert continued.progress().tolist() == [[5, 0]]
 
 
+def test_a_state_from_before_progress_was_kept_can_be_gone_on_with() -> None:
+    storage = RolloutStorage(1, 2, SPACE, 0)
+    first, whole = storage.first_obs_state(), storage.state_dict()
+    for state, load in ((first, storage.load_first_obs), (whole, storage.load_state_dict)):
+        del state["reached"]
+        load(state)
+        assert not storage.progress().any()
+
+
 def test_a_game_without_progress_makes_none() -> None:
     assert not RolloutStorage(3, 2, SPACE, 0).progress().any()

@@ -25,7 +25,8 @@ def break_update(monkeypatch: pytest.MonkeyPatch, error: Exception, at: int = 2)
 
     def broken(self: Trainer) -> float:
         if self.updates == at:
-            raise error
+            # A new one: what is raised holds on to the frames that it came through.
+            raise type(error)(*error.args)
         return real(self)
 
     monkeypatch.setattr(Trainer, "_apply_schedules", broken)

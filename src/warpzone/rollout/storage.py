@@ -150,7 +150,8 @@ class RolloutStorage:
         for index, array in enumerate(self._obs):
             array.copy_(state[f"obs{index}"])
         for name in self._NAMES:
-            getattr(self, name).copy_(state[name])
+            if name != "reached" or name in state:
+                getattr(self, name).copy_(state[name])
 
     def first_obs_state(self) -> dict[str, Tensor]:
         """What the next rollout begins with."""
@@ -162,7 +163,8 @@ class RolloutStorage:
         for index, array in enumerate(self._obs):
             array[0].copy_(state[f"obs{index}"])
         self.first[0].copy_(state["first"])
-        self.reached[0].copy_(state["reached"])
+        # Runs from before it was kept go on as if their episodes had just begun.
+        self.reached[0].copy_(state.get("reached", torch.tensor(_NEW)))
 
 
 def _statistics(values: Tensor) -> dict[str, float]:
