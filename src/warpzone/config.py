@@ -171,8 +171,8 @@ class LearnOptions:
     discount: float = 0.97
     """Gamma: what a step later is worth."""
     tile_discount: float = 1.0
-    """Gamma of a tile (16 pixels) of progress, besides: what lies a tile further is worth. Below 1,
-    with a discount near 1, waiting costs little."""
+    """Gamma of a tile (16 pixels) of progress, besides. Below 1, with a discount near 1, the future
+    is counted by ground rather than by time, and waiting costs little."""
     trace: float = 0.95
     """Lambda."""
     clip: float = 0.2
