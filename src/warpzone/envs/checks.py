@@ -16,6 +16,9 @@ from warpzone.errors import ConfigError, StateError
 # Pixels that a place may lie below a way point: less than a maze's corridor is high, or more than
 # a screen.
 _CORRIDOR, _ANY_DEPTH = 40, 1 << 20
+# Pixels of the way that may be passed over in one go. In a maze little more than a leap: 4-4 wants
+# a detour over the upper corridor, 349 pixels of the way, and sends back who comes straight on.
+_STRAIGHT_ON, _LEAP = 384, 224
 _MOST = 100_000
 _MOST_STEPS = 1_000_000_000
 
@@ -141,9 +144,10 @@ def make_route(way: Any, *, maze: bool = True) -> _native.Route | None:
 
     Args:
         way: The points.
-        maze: Whether Mario must pass a point at about its height to have reached it. In a maze he
-            could otherwise take the corridor beneath; elsewhere he may walk where the way leaps.
-            He never may pass above it: a ceiling leads past the exit.
+        maze: Whether Mario must follow closely: pass points at about their height, and pass over
+            none. In a maze he could otherwise take the corridor beneath, or leave out a detour
+            that it asks for; elsewhere he may walk where the way leaps. He never may pass above
+            it: a ceiling leads past the exit.
     """
     try:
         points = [[operator.index(number) for number in point] for point in way or ()]
@@ -152,5 +156,7 @@ def make_route(way: Any, *, maze: bool = True) -> _native.Route | None:
     for point in points:
         if any(abs(number) >= 2**31 for number in point):
             raise ConfigError(f"way point {tuple(point)} is in no level")
-    below = _CORRIDOR if maze else _ANY_DEPTH
-    return _native.Route(points, below=below) if points else None
+    if not points:
+        return None
+    below, window = (_CORRIDOR, _LEAP) if maze else (_ANY_DEPTH, _STRAIGHT_ON)
+    return _native.Route(points, below=below, window=window)
