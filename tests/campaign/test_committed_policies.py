@@ -28,7 +28,7 @@ def test_every_policy_has_its_row_and_every_row_its_policy() -> None:
 
 
 def test_no_level_at_the_goal_is_lost_and_all_take_little_room() -> None:
-    assert len(BOARD.reached) >= 16
+    assert len(BOARD.reached) >= 19
     assert sum(path.stat().st_size for path in POLICIES.iterdir()) < 10 * MEGABYTE
 
 
