@@ -140,9 +140,19 @@ def test_the_rest_of_the_way_clears_from_every_start_state(rom_path: Path) -> No
 
 
 def test_start_states_keep_their_distance(rom_path: Path) -> None:
-    points = [start.point for start in start_states(way_of("1-1"), 200, rom_path)]
+    points = [start.point for start in start_states(way_of("6-3"), 200, rom_path)]
     gaps = [abs(a[1] - b[1]) + abs(a[2] - b[2]) for a, b in itertools.pairwise(points)]
     assert min(gaps) >= 200
+
+
+def test_a_detour_that_changes_the_level_has_start_states(rom_path: Path) -> None:
+    """In 8-4 a hidden block has to be hit; then Mario goes back, and climbs onto a pipe over it."""
+    states = start_states(way_of("8-4"), 64, rom_path)
+    before = next(at for at, state in enumerate(states) if state.point[1] == 2360)
+    there, back, further_back, on_the_pipe = states[before + 1 : before + 5]
+    assert there.point[1] > back.point[1] > states[before].point[1] > further_back.point[1]
+    assert states[before].distance == there.distance == back.distance
+    assert on_the_pipe.point[2] == 64
 
 
 def test_a_way_of_another_image_is_refused(rom_path: Path) -> None:

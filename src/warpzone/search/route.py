@@ -17,6 +17,7 @@ _SQUARE = 16
 # A larger step between two frames is a pipe or a maze that sends Mario back.
 _LARGEST_STEP = 64
 _SCREEN = 256
+_DETOUR = 64  # frames
 
 #: Area, x and y, as `MarioVectorEnv.set_route` takes them.
 Point = tuple[int, int, int]
@@ -67,6 +68,9 @@ def start_states(way: Way, spacing: int = 64, rom: RomPath = None) -> list[Start
 
     The first is the level's start. In the others Mario obeys and stands, climbs or swims, and a
     step of the way begins: playing `way.inputs[frame // way.frame_skip:]` is the rest of the way.
+
+    Detours of a second or more, which are no part of the route, have states as well: in 8-4 a
+    hidden block has to be hit before Mario comes by again.
     """
     return track_and_states(way, spacing, rom)[1]
 
@@ -78,12 +82,16 @@ def track_and_states(
     trace = replay(way, rom, trace=True).trace
     frames, distances = [0], [0]
     kept = loop_erased(trace)
-    for frame, distance in zip(kept, _distances(trace[kept]), strict=True):
-        row = trace[frame]
-        calm = row[_COUNTS] and row[_OBEYS] and frame % way.frame_skip == 0
-        if calm and _gap(trace[frames[-1]], row) >= spacing:
-            frames.append(frame)
-            distances.append(distance)
+    ends = [*kept[1:], kept[-1] + 1]
+    for begin, end, distance in zip(kept, ends, _distances(trace[kept]), strict=True):
+        # What was left out led nowhere, but may have changed the level.
+        for frame in range(begin, end if end - begin >= _DETOUR else begin + 1):
+            row = trace[frame]
+            calm = row[_COUNTS] and row[_OBEYS] and frame % way.frame_skip == 0
+            far = _gap(trace[frames[-1]], row) >= spacing
+            if calm and (far if frame == begin else frame - frames[-1] >= _DETOUR):
+                frames.append(frame)
+                distances.append(distance)
     blobs = replay(way, rom, states_at=frames).states
     states = [
         StartState(frame, _point(trace[frame]), distance, blob)
