@@ -129,7 +129,7 @@ class _Line:
 
     def add(self, frame: int, place: Point) -> None:
         area, x, y = place
-        if self._lap is not None and x >= self._lap.scrolled_at:
+        if self._lap is not None and x >= self._lap.back_at + _SCREEN:
             self._forget_lap(self._lap)
         square = (area, x // _SQUARE, y // _SQUARE)
         if self._lap is None:
@@ -142,10 +142,10 @@ class _Line:
 
     def send_back(self, place: Point) -> None:
         """The next frame is another lap through a maze."""
-        self._lap = _Lap(len(self.frames), place[1], place[1] + _SCREEN)
+        self._lap = _Lap(len(self.frames), place[1])
 
     def leave(self) -> None:
-        """Mario goes through a pipe: what a lap led to, it was needed for."""
+        """The lap is over: Mario goes through a pipe, for which it was needed, or has walked on."""
         if self._lap is not None:
             self._lap = None
             self._index()
@@ -156,8 +156,7 @@ class _Line:
         before = [at for at, square in enumerate(self._squares[: lap.at]) if square[1] == column]
         if before:
             self._cut(before[0] + 1, lap.at)
-        self._lap = None
-        self._index()
+        self.leave()
 
     def _cut(self, begin: int, end: int) -> None:
         del self.frames[begin:end], self._squares[begin:end]
@@ -175,13 +174,11 @@ class _Lap:
 
     Attributes:
         at: Index of its first frame.
-        back_at: X to which Mario was sent.
-        scrolled_at: X at which he sees what belongs there.
+        back_at: X to which Mario was sent; a screen further he sees what belongs there.
     """
 
     at: int
     back_at: int
-    scrolled_at: int
 
 
 def _sent_back(before: NDArray[np.int32], now: NDArray[np.int32]) -> bool:
