@@ -23,8 +23,8 @@ from peers import install
 from peers.serve import Worker, measure
 from report import Row, as_json, markdown
 
-from warpzone import roms
-from warpzone.tools.machine import machine
+from warpzone.bench.machine import machine
+from warpzone.rom import locate as roms
 
 Contestants = dict[str, Callable[[], float]]
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 
 import warpzone
-from warpzone import _native, roms
-from warpzone.tools.bench import AgentSteps, RawFrames, held_actions
+from warpzone import _native
+from warpzone.bench.env import AgentSteps, RawFrames, held_actions
+from warpzone.rom import locate as roms
 
 LEVEL = "1-1"
 

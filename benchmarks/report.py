@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from warpzone.tools.machine import machine
+from warpzone.bench.machine import machine
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from warpzone.bench.machine import machine
 from warpzone.envs.setup import expand_levels
-from warpzone.search.explore import SearchOptions, explore
-from warpzone.tools.machine import machine
+from warpzone.search.solve import SearchOptions, solve
 
 BAR_SECONDS = 120
 MOST_FRAMES = 50_000_000
@@ -35,22 +35,22 @@ class Row:
     frames: int
     cells: int
     memory: int
-    way_frames: int | None
+    solution_frames: int | None
 
 
 def search_once(level: str, seed: int, options: SearchOptions) -> Row:
     wall, processor = time.perf_counter(), time.process_time()
-    result = explore(level, seed, options)
+    result = solve(level, seed, options)
     return Row(
         level,
         seed,
-        result.way is not None,
+        result.solution is not None,
         time.process_time() - processor,
         time.perf_counter() - wall,
         result.progress.frames,
         result.progress.cells,
         result.progress.memory,
-        result.progress.way_frames,
+        result.progress.solution_frames,
     )
 
 
@@ -62,13 +62,13 @@ def level_table(rows: list[Row]) -> str:
     ]
     for level in dict.fromkeys(row.level for row in rows):
         mine = [row for row in rows if row.level == level]
-        ways = [row.way_frames for row in mine if row.way_frames is not None]
+        solutions = [row.solution_frames for row in mine if row.solution_frames is not None]
         lines.append(
-            f"| {level} | {len(ways)} of {len(mine)} "
+            f"| {level} | {len(solutions)} of {len(mine)} "
             f"| {statistics.median(row.processor_seconds for row in mine):.1f} "
             f"| {max(row.processor_seconds for row in mine):.1f} "
             f"| {statistics.median(row.frames for row in mine):,.0f} "
-            f"| {f'{statistics.median(ways):,.0f}' if ways else '-'} "
+            f"| {f'{statistics.median(solutions):,.0f}' if solutions else '-'} "
             f"| {max(row.memory for row in mine) / 2**20:.0f} MB |"
         )
     return "\n".join(lines)
@@ -119,7 +119,7 @@ def main() -> None:
             rows.append(search_once(level, seed, options))
             done = rows[-1]
             print(
-                f"seed {seed} {level}: {done.way_frames or 'no way'} in "
+                f"seed {seed} {level}: {done.solution_frames or 'no solution'} in "
                 f"{done.processor_seconds:.1f} s",
                 flush=True,
             )

@@ -21,13 +21,12 @@ import time
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from warpzone.config import TrainConfig
-from warpzone.config_io import from_toml
+from warpzone.bench.machine import machine
+from warpzone.config.io import from_toml
+from warpzone.config.options import TrainConfig
+from warpzone.config.presets import preset, with_algorithm, with_observations, with_solutions
 from warpzone.evaluate.evaluation import evaluate
 from warpzone.evaluate.trained import Player
-from warpzone.presets import preset, with_algorithm, with_observations, with_ways
-from warpzone.tools.machine import machine
-from warpzone.train import build
 from warpzone.train.trainer import Trainer
 
 EPISODES = 100
@@ -55,14 +54,14 @@ class Result:
 
 def clear_rate(trainer: Trainer, config: TrainConfig, seed: int) -> float:
     """Clears among fresh episodes from the true start."""
-    player = Player(trainer.average.model, EPISODES, seed, False, config.model.sharpness)
+    player = Player(trainer.average.model, EPISODES, seed, False, config.model.eval_temperature)
     result = evaluate(
         player,
         config.env.level,
         episodes=EPISODES,
         seed=seed,
         max_steps=config.env.max_steps,
-        **build.shared_env_options(config),
+        **config.env.policy_env_options(),
     )
     return result.clear_rate
 
@@ -154,7 +153,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=20.0)
     parser.add_argument("--goal", type=float, default=0.9)
     parser.add_argument("--actions", default="right-only")
-    parser.add_argument("--from-ways", type=Path, metavar="FOLDER")
+    parser.add_argument("--from-solutions", type=Path, metavar="FOLDER")
     parser.add_argument("--algo", choices=["ppo", "vtrace"], default="ppo")
     parser.add_argument(
         "--set",
@@ -168,7 +167,7 @@ def main() -> None:
     base = with_algorithm(with_observations(preset("cpu"), options.obs), options.algo)
     base = replace(base, env=replace(base.env, level=options.level, actions=options.actions))
     if options.from_ways is not None:
-        base = with_ways(base, str(options.from_ways))
+        base = with_solutions(base, str(options.from_ways))
     base = from_toml("\n".join(options.set), base, "--set")
     base.verify()
     results: list[Result] = []

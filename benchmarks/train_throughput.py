@@ -24,8 +24,8 @@ from peers import install
 from peers.serve import Worker, measure
 from report import Row, as_json, markdown
 
-from warpzone.presets import preset, with_observations
-from warpzone.tools.machine import machine
+from warpzone.bench.machine import machine
+from warpzone.config.presets import preset, with_observations
 from warpzone.train.trainer import Trainer
 
 BARS = {"pixels": 15, "tiles": 35}

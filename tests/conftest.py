@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from warpzone import roms
 from warpzone.errors import RomError
+from warpzone.rom import locate as roms
 
 # A gate that runs in the background ignores Ctrl-C, and the programs that tests start would inherit
 # that.

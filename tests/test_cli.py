@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 import warpzone
-from warpzone import cli, roms
+from warpzone import cli
 from warpzone.commands.rom import RomShow
+from warpzone.rom import locate as roms
 
 
 def run_program(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -42,7 +43,7 @@ def test_each_rom_command_has_help_with_an_example(name: str) -> None:
     assert f"  warpzone rom {name}" in result.stdout
 
 
-@pytest.mark.parametrize("name", ["render", "play", "bench env", "explore"])
+@pytest.mark.parametrize("name", ["render", "play", "bench env", "solve"])
 def test_each_command_has_help_with_an_example(name: str) -> None:
     result = run_program(*name.split(), "--help")
     assert result.returncode == 0

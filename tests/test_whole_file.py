@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from warpzone.train.atomic_file import remove_abandoned
-from warpzone.whole_file import WholeFile, replacing
+from warpzone.system.atomic_file import WholeFile, remove_abandoned, replacing
 
 
 def test_a_file_takes_its_place_at_the_end(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ struct SharedSearch {
     told["forgotten"] = archive.forgotten();
     told["memory"] = archive.memory();
     told["memory_limit"] = archive.memory_limit();
-    told["way_frames"] = search.way() ? nb::cast(search.way()->result.frames) : nb::none();
+    told["solution_frames"] = search.way() ? nb::cast(search.way()->result.frames) : nb::none();
     return told;
   }
 
@@ -184,7 +184,7 @@ void bind_search(nb::module_& module) {
            "unless it shall improve, a way is found.")
       .def("progress", &SharedSearch::progress, "How far it has come.")
       .def_prop_ro(
-          "way",
+          "solution",
           [](SharedSearch& self) -> std::optional<nb::bytes> {
             const std::scoped_lock lock(self.mutex);
             if (!self.search.way()) return std::nullopt;

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from warpzone.console import Console
+from warpzone.envs.console import Console
 from warpzone.envs.ids import register_all
 from warpzone.envs.setup import parameter_help
 from warpzone.envs.single import MarioEnv

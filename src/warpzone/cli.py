@@ -15,7 +15,6 @@ from warpzone.commands.benches import Bench
 from warpzone.commands.campaign import Campaign, campaign_defaults
 from warpzone.commands.doctor import Doctor
 from warpzone.commands.evaluate import Evaluate
-from warpzone.commands.explore import Explore
 from warpzone.commands.export import Export
 from warpzone.commands.play import Play
 from warpzone.commands.render import Render
@@ -23,6 +22,7 @@ from warpzone.commands.report import Report
 from warpzone.commands.rom import Rom
 from warpzone.commands.runs import Runs, RunsShow, Video
 from warpzone.commands.scoreboard import Scores
+from warpzone.commands.solve import Solve
 from warpzone.commands.tools import Tools
 from warpzone.commands.train import Train, settled, train_defaults
 from warpzone.errors import WarpzoneError
@@ -43,7 +43,7 @@ Examples:
   warpzone campaign --levels all -o campaign/   # train every level, keep a scoreboard
   warpzone scoreboard policies/  # how well each of the 32 levels is played
   warpzone report campaign/   # all of it as one page
-  warpzone explore --level 8-4   # find a way through a level by search
+  warpzone solve --level 8-4   # find a way through a level by search
   warpzone bench env          # how fast it runs here
   warpzone doctor             # what is wrong on this machine
   warpzone COMMAND --help     # options and examples of a command
@@ -74,7 +74,7 @@ COMMANDS: dict[str, Callable[..., Command]] = {
     "export": Export,
     "scoreboard": Scores,
     "report": Report,
-    "explore": Explore,
+    "solve": Solve,
     "render": Render,
     "play": Play,
     "bench": Bench,

@@ -21,7 +21,7 @@ class StateError(WarpzoneError, ValueError):
     """A save state is cut, altered, or made for something else."""
 
 
-class LaneError(WarpzoneError, RuntimeError):
+class EnvError(WarpzoneError, RuntimeError):
     """Lanes of a vector environment failed; the text names each and why."""
 
 
@@ -57,7 +57,7 @@ class ResumeError(RunError):
     """A run cannot be resumed as asked; the text says what does not match."""
 
 
-class WayError(WarpzoneError, ValueError):
+class SolutionError(WarpzoneError, ValueError):
     """A way through a level is damaged, for another game, or does not lead through."""
 
 

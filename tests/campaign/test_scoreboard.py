@@ -12,7 +12,7 @@ from small_campaign import made_up_row, small_config
 from warpzone import cli
 from warpzone.campaign import board_files
 from warpzone.campaign.board_files import add_policy, export_reached, publish
-from warpzone.campaign.board_picture import colour_of
+from warpzone.campaign.board_image import colour_of
 from warpzone.campaign.board_text import to_markdown
 from warpzone.campaign.measure import measure
 from warpzone.campaign.scoreboard import (

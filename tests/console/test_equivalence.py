@@ -15,7 +15,7 @@ import pytest
 from picture_programs import PictureProgram, draw
 from twins import Twins
 
-from warpzone import roms
+from warpzone.rom import locate as roms
 
 PROGRAM_FRAMES = 8
 PROGRAMS, PROGRAMS_A_TEST = 600, 50

@@ -15,8 +15,8 @@ from env_support import STATUS_NAMES, held_actions
 from numpy.typing import NDArray
 
 import warpzone
-from warpzone import roms
 from warpzone.envs.actions import ACTION_SETS, resolve_actions
+from warpzone.rom import locate as roms
 
 FIELDS = (
     *("coins", "flag_get", "life", "score", "stage"),

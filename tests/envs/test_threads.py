@@ -18,7 +18,7 @@ import pytest
 from env_support import RIGHT_RUN, frames_of, held_actions, lane_obs
 
 import warpzone
-from warpzone.errors import ConfigError, LaneError
+from warpzone.errors import ConfigError, EnvError
 
 TASKS = Path("/proc/self/task")
 needs_proc = pytest.mark.skipif(not TASKS.exists(), reason="counts threads in /proc")
@@ -189,7 +189,7 @@ def test_a_failing_lane_is_named_and_the_others_have_stepped(threads: int) -> No
     env.step([RIGHT_RUN] * 3)
     twin.step([RIGHT_RUN] * 3)
     env.reset(options={"reset_mask": np.array([True, False, True])})
-    with pytest.raises(LaneError, match=r"^lane 1: .*reset it first$"):
+    with pytest.raises(EnvError, match=r"^lane 1: .*reset it first$"):
         env.step([RIGHT_RUN] * 3)
     fresh = warpzone.make_vec("1-1", num_envs=1, num_threads=1)
     fresh.reset(seed=0)
@@ -208,7 +208,7 @@ def test_a_failing_lane_is_named_and_the_others_have_stepped(threads: int) -> No
 
 def test_all_failing_lanes_are_named() -> None:
     env = warpzone.make_vec("1-1", num_envs=3, num_threads=2, autoreset="disabled")
-    with pytest.raises(LaneError, match=r"lane 0: .*; lane 1: .*; lane 2: "):
+    with pytest.raises(EnvError, match=r"lane 0: .*; lane 1: .*; lane 2: "):
         env.step([0] * 3)
 
 

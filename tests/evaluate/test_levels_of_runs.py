@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from warpzone import _native, cli
-from warpzone.config import (
+from warpzone.config.options import (
     EnvOptions,
     LearnOptions,
     ModelOptions,
@@ -20,15 +20,15 @@ from warpzone.config import (
 from warpzone.envs.setup import expand_levels
 from warpzone.errors import ConfigError
 from warpzone.evaluate.run_evaluation import write_results
+from warpzone.runs.levels import draws_levels, held_out_levels, named_levels, trained_levels
 from warpzone.train import build, session
-from warpzone.train.levels import draws_levels, held_out_levels, named_levels, trained_levels
 
 
 def config(**env: Any) -> TrainConfig:
     return TrainConfig(
         env=EnvOptions(obs="tiles", num_envs=8, num_threads=1, **env),
         model=ModelOptions(hidden=16),
-        learn=LearnOptions(rollout_steps=8, minibatch=16),
+        learn=LearnOptions(rollout_steps=8, minibatch_size=16),
         run=RunOptions(steps=64, torch_threads=1, device="cpu", video_minutes=0.0),
     )
 
@@ -108,7 +108,7 @@ def test_all_levels_together_have_an_interval_of_their_own(tmp_path: Path) -> No
     results = {
         "checkpoint": "x.pt",
         "greedy": False,
-        "sharpness": None,
+        "eval_temperature": None,
         "sticky_prob": 0.25,
         "noop_max": 30,
         "seed": 1,

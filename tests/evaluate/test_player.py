@@ -25,16 +25,16 @@ class Undecided:
         return Decision(PREFERENCES.repeat(LANES, 1), torch.zeros(LANES), state)
 
 
-def shares(sharpness: float, greedy: bool = False) -> list[float]:
-    player = Player(cast("ActorCritic", Undecided()), LANES, 1, greedy, sharpness)
+def shares(eval_temperature: float, greedy: bool = False) -> list[float]:
+    player = Player(cast("ActorCritic", Undecided()), LANES, 1, greedy, eval_temperature)
     actions = player(np.zeros((LANES, 1), np.uint8), np.ones(LANES, np.bool_))
     return [float((actions == action).mean()) for action in range(len(PREFERENCES))]
 
 
-@pytest.mark.parametrize("sharpness", [0.5, 1.0, 2.0])
-def test_actions_are_drawn_from_sharpened_preferences(sharpness: float) -> None:
-    expected = torch.softmax(PREFERENCES * sharpness, 0).tolist()
-    assert shares(sharpness) == pytest.approx(expected, abs=0.03)
+@pytest.mark.parametrize("eval_temperature", [0.5, 1.0, 2.0])
+def test_actions_are_sampled_at_the_given_temperature(eval_temperature: float) -> None:
+    expected = torch.softmax(PREFERENCES / eval_temperature, 0).tolist()
+    assert shares(eval_temperature) == pytest.approx(expected, abs=0.03)
 
 
 def test_a_greedy_player_takes_the_most_likely_action() -> None:

@@ -24,7 +24,7 @@ from outcome import FuzzFailureError, refused
 from states import hash_bytes
 
 import warpzone
-from warpzone.errors import LaneError
+from warpzone.errors import EnvError
 
 LANES = 3
 _HEADER = struct.Struct("<IIQQQQQ")  # As in native/vector/lane_state.cpp.
@@ -113,7 +113,7 @@ def _steps(env: warpzone.MarioVectorEnv, rng: random.Random) -> None:
     for _ in range(rng.randrange(1, 3)):
         try:
             env.step([rng.randrange(7) for _ in range(LANES)])
-        except LaneError:  # The loaded episode had ended.
+        except EnvError:  # The loaded episode had ended.
             env.reset()
 
 

@@ -9,7 +9,7 @@ from outcome import FuzzFailureError, refused
 from picture_programs import draw
 
 import warpzone
-from warpzone import roms
+from warpzone.rom import locate as roms
 
 _FRAMES = 3
 _EXACT_SHARE = 0.04  # the literal path is slow under sanitizers

@@ -10,12 +10,12 @@ from warpzone import _native
 from warpzone.models.actor_critic import ActorCritic, Obs, entropy, log_prob
 from warpzone.models.encoders import (
     Encoder,
-    FoldedEncoder,
     ImpalaEncoder,
     NatureEncoder,
+    SpaceToDepthEncoder,
     TileEncoder,
     centred,
-    folded,
+    space_to_depth,
 )
 from warpzone.models.memory import make_memory
 
@@ -47,10 +47,10 @@ def random_obs(*shape: int) -> torch.Tensor:
     "encoder",
     [
         NatureEncoder((4, 84, 84), (16, 32, 32), 64),
-        FoldedEncoder((4, 84, 84), (16, 16), 64),
+        SpaceToDepthEncoder((4, 84, 84), (16, 16), 64),
         ImpalaEncoder((4, 84, 84), (8, 16), 64),
     ],
-    ids=["nature", "folded", "impala"],
+    ids=["nature", "space-to-depth", "impala"],
 )
 def test_picture_encoders_give_a_vector_of_their_size(encoder: nn.Module) -> None:
     output = encoder(random_obs(3, 4, 84, 84))
@@ -135,7 +135,7 @@ def test_prepared_observations_are_encoded_as_plain_ones(precision: torch.dtype)
     tiles = torch.randint(0, 256, (2, 3, 10, 13, 16), dtype=torch.uint8)
     features = torch.randint(0, 256, (2, 3, len(FEATURES)), dtype=torch.uint8)
     cases: list[tuple[Encoder, Obs]] = [
-        (FoldedEncoder((4, 84, 84), (16, 16), 64), pictures),
+        (SpaceToDepthEncoder((4, 84, 84), (16, 16), 64), pictures),
         (NatureEncoder((4, 84, 84), (8, 8, 8), 64), pictures),
         (ImpalaEncoder((4, 84, 84), (4, 4), 64), pictures),
         (TileEncoder((10, 13, 16), FEATURES, 32, 16), (tiles, features)),
@@ -152,7 +152,7 @@ def test_prepared_observations_are_encoded_as_plain_ones(precision: torch.dtype)
 def test_folding_is_what_torch_does() -> None:
     pictures = torch.randint(0, 256, (3, 4, 84, 84), dtype=torch.uint8)
     expected = torch.nn.PixelUnshuffle(4)(pictures.float())
-    assert torch.equal(folded(pictures).permute(0, 3, 1, 2).float(), expected)
+    assert torch.equal(space_to_depth(pictures).permute(0, 3, 1, 2).float(), expected)
 
 
 def test_the_background_of_a_prepared_picture_is_zero() -> None:

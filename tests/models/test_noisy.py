@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from warpzone.config import EnvOptions, LearnOptions, ModelOptions, RunOptions, TrainConfig
+from warpzone.config.options import EnvOptions, LearnOptions, ModelOptions, RunOptions, TrainConfig
 from warpzone.models.actor_critic import ActorCritic
 from warpzone.models.memory import make_memory
 from warpzone.models.noisy import NoisyLinear
@@ -76,7 +76,7 @@ def test_training_moves_the_spread_and_draws_for_every_rollout_and_minibatch(
         TrainConfig(
             env=EnvOptions(obs="tiles", num_envs=4, num_threads=1),
             model=ModelOptions(hidden=16, heads="noisy"),
-            learn=LearnOptions(algo=algo, rollout_steps=8, minibatch=16, epochs=3),  # type: ignore[arg-type]
+            learn=LearnOptions(algo=algo, rollout_steps=8, minibatch_size=16, epochs=3),  # type: ignore[arg-type]
             run=RunOptions(torch_threads=1, device="cpu"),
         )
     )

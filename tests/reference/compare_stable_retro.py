@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 import warpzone
-from warpzone import roms
+from warpzone.rom import locate as roms
 
 HERE = Path(__file__).resolve().parent
 BENCHMARKS = HERE.parents[1] / "benchmarks"

@@ -14,16 +14,16 @@ from PIL import Image
 from warpzone import cli
 from warpzone.campaign.board_files import publish
 from warpzone.campaign.scoreboard import CONDITIONS, Result, Row, Scoreboard
-from warpzone.config import EnvOptions, LearnOptions, ModelOptions, RunOptions, TrainConfig
-from warpzone.config_io import to_toml
+from warpzone.config.io import to_toml
+from warpzone.config.options import EnvOptions, LearnOptions, ModelOptions, RunOptions, TrainConfig
 from warpzone.evaluate.export import export_policy
 from warpzone.report import charts
 from warpzone.report.charts import RUN_CHARTS, draw_chart, draw_charts
 from warpzone.report.logs import hints_of
-from warpzone.report.strips import film_strip
+from warpzone.report.strips import frame_strip
+from warpzone.runs.directory import RunDirectory
 from warpzone.telemetry.metrics import find_metric
 from warpzone.train import session
-from warpzone.train.run_directory import RunDirectory
 
 _EMPTY = {"meta", "br", "img", "line", "path", "input", "hr", "link"}
 _OPTIONAL = {"th", "td"}  # HTML lets their end be left out.
@@ -61,7 +61,7 @@ def run(tmp_path_factory: pytest.TempPathFactory, rom_path: Path) -> Path:
     config = TrainConfig(
         env=EnvOptions(obs="tiles", num_envs=4, num_threads=1),
         model=ModelOptions(hidden=16),
-        learn=LearnOptions(rollout_steps=8, minibatch=16),
+        learn=LearnOptions(rollout_steps=8, minibatch_size=16),
         run=RunOptions(
             steps=96,
             torch_threads=1,
@@ -148,7 +148,7 @@ def test_the_page_of_a_campaign_has_a_strip_for_every_trained_level(
 
 
 def test_a_strip_moves_and_is_small(run: Path) -> None:
-    strip = film_strip(run, "1-1")
+    strip = frame_strip(run, "1-1")
     assert len(strip) < 400_000
     with Image.open(io.BytesIO(strip)) as picture:
         assert picture.size == (128, 120)
@@ -184,10 +184,10 @@ def test_hints_are_shown_as_text_never_as_markup(tmp_path: Path) -> None:
     log = tmp_path / "log.txt"
     log.write_text(
         "2026-11-16T05:00:00Z [train] saved\n"
-        "2026-11-16T05:00:01Z [hint] raise <b>--entropy</b>\n"
+        "2026-11-16T05:00:01Z [hint] raise <b>--ent-coef</b>\n"
         "2026-11-16T05:00:02Z [train] warning: disk is full\n"
     )
     html = hints_of(log)
     assert html.count("<li>") == 2
-    assert "&lt;b&gt;--entropy" in html
+    assert "&lt;b&gt;--ent-coef" in html
     assert hints_of(tmp_path / "none.txt") == ""

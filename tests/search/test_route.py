@@ -8,16 +8,16 @@ import pytest
 from warpzone import MarioVectorEnv
 from warpzone._native import Route
 from warpzone.envs.checks import make_route
-from warpzone.errors import WayError
+from warpzone.errors import SolutionError
 from warpzone.search.replay import replay
 from warpzone.search.route import loop_erased, start_states, track_of
-from warpzone.search.way import Way, read_way
+from warpzone.search.solution import Solution, read_solution
 
-WAYS = Path(__file__).parent.parent.parent / "ways"
+WAYS = Path(__file__).parent.parent.parent / "solutions"
 
 
-def way_of(level: str) -> Way:
-    return read_way(WAYS / f"{level}.way")
+def way_of(level: str) -> Solution:
+    return read_solution(WAYS / f"{level}.solution")
 
 
 def trace(*places: tuple[int, int], area: int = 7) -> np.ndarray:
@@ -25,15 +25,15 @@ def trace(*places: tuple[int, int], area: int = 7) -> np.ndarray:
     return np.array([(area, x, y, 1, 1, 0) for x, y in places], np.int32)
 
 
-def progress_along(way: Way, route: Route | None, rom_path: Path) -> int:
+def progress_along(solution: Solution, route: Route | None, rom_path: Path) -> int:
     """What playing the way earns on a route."""
-    buttons = sorted(set(way.inputs))
+    buttons = sorted(set(solution.inputs))
     env = MarioVectorEnv(
-        way.level, num_envs=1, rom=rom_path, obs="tiles", actions=buttons, autoreset="disabled"
+        solution.level, num_envs=1, rom=rom_path, obs="tiles", actions=buttons, autoreset="disabled"
     )
     env.set_route(route)
     env.reset(seed=0)
-    for pressed in way.inputs:
+    for pressed in solution.inputs:
         *_, info = env.step([buttons.index(pressed)])
     env.close()
     return int(info["progress"][0])
@@ -90,19 +90,19 @@ def test_moments_without_control_are_left_out() -> None:
 
 @pytest.mark.parametrize("level", ["1-1", "4-4", "7-4", "8-4"])
 def test_the_way_earns_the_whole_route(level: str, rom_path: Path) -> None:
-    way = way_of(level)
-    track = track_of(way, rom_path)
+    solution = way_of(level)
+    track = track_of(solution, rom_path)
     route = make_route(track.points, maze=track.maze)
     length = sum(
         abs(b[1] - a[1])
         for a, b in itertools.pairwise(track.points)
         if a[0] == b[0] and abs(b[1] - a[1]) <= 64
     )
-    assert progress_along(way, route, rom_path) > 0.97 * length
+    assert progress_along(solution, route, rom_path) > 0.97 * length
 
 
 def test_mazes_and_only_mazes_are_told(rom_path: Path) -> None:
-    levels = [path.stem for path in sorted(WAYS.glob("*.way"))]
+    levels = [path.stem for path in sorted(WAYS.glob("*.solution"))]
     mazes = [level for level in levels if track_of(way_of(level), rom_path).maze]
     assert mazes == ["4-4", "7-4", "8-4"]
 
@@ -114,18 +114,18 @@ def test_mazes_and_only_mazes_are_told(rom_path: Path) -> None:
 def test_walking_below_a_route_pays_except_in_a_maze_and_above_it_never(
     lower: int, maze: bool, pays: bool, rom_path: Path
 ) -> None:
-    way = way_of("1-1")
-    moved = [(area, x, y + lower) for area, x, y in track_of(way, rom_path).points]
-    progress = progress_along(way, make_route(moved, maze=maze), rom_path)
+    solution = way_of("1-1")
+    moved = [(area, x, y + lower) for area, x, y in track_of(solution, rom_path).points]
+    progress = progress_along(solution, make_route(moved, maze=maze), rom_path)
     assert progress > 3000 if pays else progress == 0
 
 
 def test_the_rest_of_the_way_clears_from_every_start_state(rom_path: Path) -> None:
-    way = way_of("1-2")
-    starts = start_states(way, 400, rom_path)
+    solution = way_of("1-2")
+    starts = start_states(solution, 400, rom_path)
     assert starts[0].frame == 0
     assert len(starts) >= 6
-    buttons = sorted(set(way.inputs))
+    buttons = sorted(set(solution.inputs))
     env = MarioVectorEnv(
         "1-2", num_envs=1, rom=rom_path, obs="tiles", actions=buttons, autoreset="disabled"
     )
@@ -133,7 +133,7 @@ def test_the_rest_of_the_way_clears_from_every_start_state(rom_path: Path) -> No
         env.set_start_state(start.blob)
         _, info = env.reset(seed=0)
         assert (info["area"][0], info["x_pos"][0]) == start.point[:2]
-        for pressed in way.inputs[start.frame // way.frame_skip :]:
+        for pressed in solution.inputs[start.frame // solution.frame_skip :]:
             *_, info = env.step([buttons.index(pressed)])
         assert info["flag_get"][0]
     env.close()
@@ -156,5 +156,5 @@ def test_a_detour_that_changes_the_level_has_start_states(rom_path: Path) -> Non
 
 
 def test_a_way_of_another_image_is_refused(rom_path: Path) -> None:
-    with pytest.raises(WayError, match="another image"):
+    with pytest.raises(SolutionError, match="another image"):
         replay(replace(way_of("1-1"), rom="0" * 40), rom_path)

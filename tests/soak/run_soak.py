@@ -27,9 +27,9 @@ from soak_child import MARK
 CHILD = Path(__file__).with_name("soak_child.py")
 GAMES, STEPS = 16, 32
 OPTIONS = (
-    f"--obs tiles --num-envs {GAMES} --num-threads 1 --rollout-steps {STEPS} --minibatch 256 "
+    f"--obs tiles --num-envs {GAMES} --num-threads 1 --rollout-steps {STEPS} --minibatch-size 256 "
     "--hidden 64 --torch-threads 1 --device cpu --display plain --no-video --overlap --adaptive "
-    "--replay-capacity 8192 --replay-warm-up 2048 --log-every 2 --checkpoint-minutes 0.2 "
+    "--replay-capacity 8192 --replay-learning-starts 2048 --log-every 2 --checkpoint-minutes 0.2 "
     "--slow-step 0.3 --slow-count 3 --steps 1000000000"
 )
 GRACE = 120.0  # Seconds that a process gets to end by itself.

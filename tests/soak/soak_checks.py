@@ -11,9 +11,9 @@ from statistics import median
 from typing import Any
 
 from warpzone.errors import CheckpointError
+from warpzone.runs import checkpoint
+from warpzone.runs.checkpoint_store import find_latest, list_checkpoints
 from warpzone.telemetry.jsonl import read_lines, read_rows, segments
-from warpzone.train import checkpoint
-from warpzone.train.checkpoint_store import find_latest, list_checkpoints
 
 MOST_GROWTH = 0.01
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from warpzone import cli
 from warpzone.envs.vector import MarioVectorEnv
-from warpzone.errors import LaneError
+from warpzone.errors import EnvError
 from warpzone.train.trainer import Trainer
 
 MARK = "soak: trains"
@@ -71,7 +71,7 @@ def lane(at: float) -> None:
         if passed() > at:
             say("a lane that raises")
             MarioVectorEnv.step_into = real  # type: ignore[method-assign]
-            raise LaneError("lane 3: injected by the soak test")
+            raise EnvError("lane 3: injected by the soak test")
         return real(self, *arguments)
 
     MarioVectorEnv.step_into = step_into  # type: ignore[method-assign,assignment]

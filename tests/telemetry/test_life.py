@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from small_disk import refuse_writes
 
+from warpzone.system.processes import ProcessId
 from warpzone.telemetry.heartbeat import Heartbeat, last_heartbeat, state_of
 from warpzone.telemetry.jsonl import read_lines
 from warpzone.telemetry.log_file import LogFileHandler, log_to, prefix_of
 from warpzone.telemetry.metrics import clean_row
-from warpzone.telemetry.processes import ProcessId
 from warpzone.telemetry.resources import ResourceMonitor
 
 
@@ -127,9 +127,9 @@ def test_the_library_without_a_driver_is_no_gpu(monkeypatch: pytest.MonkeyPatch)
     [
         ("warpzone.envs.vector", "env"),
         ("warpzone.replay.tree", "replay"),
-        ("warpzone.train.hints", "hint"),
+        ("warpzone.train.guidance.hints", "hint"),
         ("warpzone.tools.bench_env", "bench"),
-        ("warpzone.tools.backfill", "migrate"),
+        ("warpzone.runs.backfill", "migrate"),
         ("warpzone.train.loop", "train"),
         ("warpzone.environment", "train"),
     ],

@@ -10,12 +10,14 @@ import pytest
 import torch
 from pretend_device import There, pretend_device
 
-from warpzone.config import EnvOptions, LearnOptions, ModelOptions, RunOptions, TrainConfig
+from warpzone.config.options import EnvOptions, LearnOptions, ModelOptions, RunOptions, TrainConfig
 from warpzone.errors import CheckpointError, ConfigError
 from warpzone.models import compiling
 from warpzone.models.placement import to_device
-from warpzone.train import build, checkpoint
-from warpzone.train.checkpoint import CheckpointMeta
+from warpzone.models.weights import load_weights
+from warpzone.runs import checkpoint
+from warpzone.runs.checkpoint import CheckpointMeta
+from warpzone.train import build
 from warpzone.train.trainer import Trainer
 
 
@@ -24,7 +26,7 @@ def small(obs: Any = "tiles", memory: Any = "none", algo: Any = "ppo") -> TrainC
     return TrainConfig(
         env=EnvOptions(obs=obs, num_envs=4, num_threads=1, max_steps=6),
         model=ModelOptions(hidden=16, memory=memory, memory_size=8),
-        learn=LearnOptions(algo=algo, rollout_steps=8, minibatch=16),
+        learn=LearnOptions(algo=algo, rollout_steps=8, minibatch_size=16),
         run=RunOptions(torch_threads=1, device="cpu", precision="float32"),
     )
 
@@ -110,10 +112,10 @@ def test_a_network_wrapped_by_the_compiler_fits_too(rom_path: Path) -> None:
     wrapped = torch.compile(trainer.model, backend="eager")
     state = wrapped.state_dict()
     assert all(name.startswith("_orig_mod.") for name in state)
-    build.load_weights(trainer.model, state)
-    build.load_weights(wrapped, trainer.model.state_dict())
+    load_weights(trainer.model, state)
+    load_weights(wrapped, trainer.model.state_dict())
     with pytest.raises(CheckpointError, match=r"missing: .*policy\.weight"):
-        build.load_weights(wrapped, {})
+        load_weights(wrapped, {})
     trainer.close()
 
 

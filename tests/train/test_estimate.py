@@ -73,7 +73,16 @@ def test_a_dry_run_prints_it_and_writes_nothing(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("warpzone.train.estimate.TRIAL_SECONDS", 0.0)
-    options = ["--obs", "tiles", "--num-envs", "4", "--rollout-steps", "8", "--minibatch", "16"]
+    options = [
+        "--obs",
+        "tiles",
+        "--num-envs",
+        "4",
+        "--rollout-steps",
+        "8",
+        "--minibatch-size",
+        "16",
+    ]
     assert (
         cli.main(["train", "--dry-run", *options, "--device", "cpu", "--torch-threads", "1"]) == 0
     )

@@ -12,10 +12,11 @@ import torch
 from tiny import UPDATE, tiny
 
 from warpzone.errors import CheckpointError, ConfigError, RunError
+from warpzone.runs import checkpoint
+from warpzone.runs.checkpoint_store import CheckpointStore, find_latest, list_checkpoints
+from warpzone.runs.directory import RunDirectory
 from warpzone.telemetry.heartbeat import last_heartbeat
-from warpzone.train import checkpoint, session
-from warpzone.train.checkpoint_store import CheckpointStore, find_latest, list_checkpoints
-from warpzone.train.run_directory import RunDirectory
+from warpzone.train import session
 from warpzone.train.trainer import Trainer
 
 
@@ -88,7 +89,7 @@ def test_gradients_that_stay_unusable_stop_the_run_with_a_snapshot(
     tmp_path: Path, rom_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = tiny(tmp_path, updates=9, checkpoint_minutes=1e-9)
-    config = replace(config, learn=replace(config.learn, skips_allowed=3))
+    config = replace(config, learn=replace(config.learn, max_skipped_updates=3))
     real = Trainer._apply_schedules
 
     def spoiled(self: Trainer) -> float:

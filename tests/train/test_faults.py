@@ -14,13 +14,15 @@ import pytest
 from fault_child import AT_UPDATE
 from small_disk import fill, small_disk
 
+from warpzone.runs import checkpoint
+from warpzone.runs.checkpoint_store import find_latest, list_checkpoints
+from warpzone.runs.directory import RunDirectory
 from warpzone.telemetry.heartbeat import last_heartbeat
-from warpzone.train import checkpoint
-from warpzone.train.checkpoint_store import find_latest, list_checkpoints
-from warpzone.train.run_directory import RunDirectory
 
-CHILD = Path(__file__).with_name("fault_child.py")
-OPTIONS = "--obs tiles --num-envs 4 --num-threads 1 --rollout-steps 8 --minibatch 16 --hidden 16"
+CHILD = Path(__file__).parents[1] / "support" / "fault_child.py"
+OPTIONS = (
+    "--obs tiles --num-envs 4 --num-threads 1 --rollout-steps 8 --minibatch-size 16 --hidden 16"
+)
 ENDLESS = "--steps 100000000 --device cpu --torch-threads 1 --display plain --no-video"
 TIMEOUT = 300
 NO_THREADS = "threads left: []"

@@ -9,7 +9,7 @@ import pytest
 import torch
 from tiny import STEPS, tiny
 
-from warpzone.config import StartOptions, TrainConfig
+from warpzone.config.options import StartOptions, TrainConfig
 from warpzone.errors import ConfigError
 from warpzone.train.trainer import Trainer
 
@@ -41,7 +41,7 @@ def test_training_in_another_vector_learns_the_same(vector: str) -> None:
 
 def test_resume_says_that_games_begin_anew() -> None:
     config = configured(vector="sync", backend="nes-py", num_envs=2, level="1-1")
-    config = replace(config, learn=replace(config.learn, minibatch=8))
+    config = replace(config, learn=replace(config.learn, minibatch_size=8))
     first = Trainer(config)
     first.begin()
     first.update()
@@ -68,8 +68,8 @@ def test_resume_says_that_games_begin_anew() -> None:
             "starts.share is 0.5, which needs --vector native, not 'async'; leave it out",
         ),
         (
-            replace(configured(vector="sync"), starts=StartOptions(ways="ways")),
-            "starts.ways is 'ways', which needs --vector native",
+            replace(configured(vector="sync"), starts=StartOptions(solutions="solutions")),
+            "starts.solutions is 'ways', which needs --vector native",
         ),
         (
             configured(vector="async", level_order="curriculum"),

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from warpzone.config import (
+from warpzone.config.aids import ReplayOptions
+from warpzone.config.options import (
     EnvOptions,
     LearnOptions,
     ModelOptions,
@@ -16,14 +17,16 @@ from warpzone.config import (
     StartOptions,
     TrainConfig,
 )
-from warpzone.config_aids import ReplayOptions
 from warpzone.errors import CheckpointError, ResumeError
-from warpzone.train import build, checkpoint, session
-from warpzone.train.checkpoint_store import find_latest
+from warpzone.models.weights import load_weights
+from warpzone.runs import checkpoint
+from warpzone.runs.checkpoint_store import find_latest
+from warpzone.runs.saved_config import saved_config
+from warpzone.train import session
 from warpzone.train.trainer import Trainer
 
 LANES, STEPS = 4, 8
-WAYS = Path(__file__).parent.parent.parent / "ways"
+WAYS = Path(__file__).parent.parent.parent / "solutions"
 
 
 def small(
@@ -34,7 +37,7 @@ def small(
         env=EnvOptions(obs=obs, num_envs=LANES, num_threads=1),  # type: ignore[arg-type]
         starts=StartOptions(share=0.5, spacing=16),
         model=model,
-        learn=LearnOptions(algo=algo, rollout_steps=STEPS, minibatch=16),  # type: ignore[arg-type]
+        learn=LearnOptions(algo=algo, rollout_steps=STEPS, minibatch_size=16),  # type: ignore[arg-type]
         run=RunOptions(steps=6 * LANES * STEPS, torch_threads=1, device="cpu", log_every=1),
     )
 
@@ -55,8 +58,8 @@ def along_ways(order: str) -> TrainConfig:
     return replace(
         config,
         env=env,
-        starts=replace(config.starts, ways=str(WAYS), share=0.8),
-        replay=ReplayOptions(capacity=3 * LANES * STEPS, batch=16, warm_up=8),
+        starts=replace(config.starts, solutions=str(WAYS), share=0.8),
+        replay=ReplayOptions(capacity=3 * LANES * STEPS, batch=16, learning_starts=8),
     )
 
 
@@ -127,7 +130,7 @@ def test_a_session_leaves_a_whole_run_behind_and_resumes_it(tmp_path: Path, rom_
     assert not stop
     for path in (run.config, run.metrics, run.heartbeat, run.log, run.parquet):
         assert path.exists(), path
-    assert session.saved_config(run.path) == config
+    assert saved_config(run.path) == config
 
     longer = replace(config, run=replace(config.run, steps=4 * LANES * STEPS))
     again, _ = session.resume(run.path, longer, display="quiet")
@@ -142,15 +145,15 @@ def test_resuming_with_another_configuration_says_what_differs(
     config = small()
     config = replace(config, run=replace(config.run, runs=str(tmp_path), steps=LANES * STEPS))
     run, _ = session.start(config, "quiet")
-    other = replace(config, learn=replace(config.learn, discount=0.5))
+    other = replace(config, learn=replace(config.learn, gamma=0.5))
     with pytest.raises(ResumeError, match=r"learn\.discount: was 0\.97, now 0\.5"):
         session.resume(run.path, other, display="quiet")
     session.resume(run.path, other, allow_changes=True, display="quiet")
-    assert session.saved_config(run.path).learn.discount == 0.5
+    assert saved_config(run.path).learn.gamma == 0.5
 
 
 def test_a_network_of_another_shape_is_refused_with_the_list(rom_path: Path) -> None:
     trainer = Trainer(small("gru"))
     with pytest.raises(CheckpointError, match=r"memory\.cell"):
-        build.load_weights(trainer.model, {"policy.weight": torch.zeros(1)})
+        load_weights(trainer.model, {"policy.weight": torch.zeros(1)})
     trainer.close()

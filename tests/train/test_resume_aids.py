@@ -12,15 +12,16 @@ import pytest
 import torch
 from tiny import LANES, STEPS, UPDATE, tiny
 
-from warpzone.config import TrainConfig
-from warpzone.config_aids import AdaptiveOptions, ReplayOptions, RescueOptions, ScriptOptions
+from warpzone.config.aids import AdaptiveOptions, ReplayOptions, RescueOptions, ScriptOptions
+from warpzone.config.options import TrainConfig
 from warpzone.errors import CheckpointError
+from warpzone.runs import checkpoint
+from warpzone.runs.checkpoint_store import CheckpointStore, list_checkpoints
 from warpzone.telemetry.jsonl import read_rows
-from warpzone.train import checkpoint, session
-from warpzone.train.checkpoint_store import CheckpointStore, list_checkpoints
+from warpzone.train import session
 from warpzone.train.trainer import Trainer
 
-REPLAY = ReplayOptions(capacity=3 * UPDATE, warm_up=UPDATE, batch=16, batches=2)
+REPLAY = ReplayOptions(capacity=3 * UPDATE, learning_starts=UPDATE, batch=16, batches=2)
 
 
 def made(**changes: Any) -> TrainConfig:

@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from warpzone.campaign.board_picture import draw_board
+from warpzone.campaign.board_image import draw_board
 from warpzone.campaign.board_text import write_markdown
 from warpzone.campaign.measure import Tell, measure_policy
 from warpzone.campaign.scoreboard import BOARD_FILE, Row, Scoreboard, read_board, write_board
 from warpzone.errors import ScoreboardError
 from warpzone.evaluate.export import export_policy
 from warpzone.evaluate.policy_file import SUFFIX, read_policy_facts
-from warpzone.train.run_directory import run_of
+from warpzone.runs.directory import run_of
 
 
 def publish(folder: Path, board: Scoreboard) -> None:

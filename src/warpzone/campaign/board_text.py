@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from warpzone.campaign.scoreboard import CONDITIONS, Result, Row, Scoreboard, all_levels
+from warpzone.system.atomic_file import write_text_atomically
 from warpzone.telemetry.terminal import short
-from warpzone.train.atomic_file import write_text_atomically
 
 HEADINGS = (
     "level",

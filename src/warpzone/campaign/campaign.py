@@ -20,13 +20,13 @@ from warpzone.campaign.options import CampaignOptions
 from warpzone.campaign.plan import Budget, Task, budget_of, config_of, tasks_of
 from warpzone.campaign.scoreboard import Measuring, Scoreboard
 from warpzone.campaign.state import CampaignState, TaskState, write_state
-from warpzone.config import TrainConfig
+from warpzone.config.options import TrainConfig
 from warpzone.evaluate.policy_folder import INSIDE
 from warpzone.evaluate.trained import load_policy
+from warpzone.runs.checkpoint import read_meta
+from warpzone.runs.checkpoint_store import find_best, find_latest
+from warpzone.system.signals import StopRequest
 from warpzone.telemetry.terminal import duration, short
-from warpzone.train.checkpoint import read_meta
-from warpzone.train.checkpoint_store import find_best, find_latest
-from warpzone.train.signals import StopRequest
 
 RUNS = "runs"
 Train = Callable[[Path, TrainConfig, Ending], StopRequest]

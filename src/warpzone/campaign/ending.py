@@ -2,15 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from warpzone.campaign.plan import Budget
-from warpzone.train.trainer import Trainer
 
 _ENOUGH_EPISODES = 100  # Of a level; before that, a clear rate says little.
 # What is checked clears more often than what trains: its weights are averaged, and it draws its
 # actions more sharply.
 _LAG = 0.3
+
+
+class Statistics(Protocol):
+    """What is known of a run's episodes."""
+
+    @property
+    def level_clear_rates(self) -> Mapping[str, tuple[float, int]]:
+        """Clear rate and number of episodes of each level."""
+
+
+class TrainingState(Protocol):
+    """What an ending needs to know of a trainer."""
+
+    @property
+    def steps(self) -> int:
+        """Environment steps done."""
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds of training."""
+
+    @property
+    def statistics(self) -> Statistics:
+        """Of the last episodes."""
 
 
 class Ending:
@@ -33,7 +57,7 @@ class Ending:
         self._check_from = check_from
         self.promised = False
 
-    def __call__(self, trainer: Trainer) -> bool:
+    def __call__(self, trainer: TrainingState) -> bool:
         """Whether the run ends here."""
         if self._budget.minutes and trainer.elapsed >= 60 * self._budget.minutes:
             return True

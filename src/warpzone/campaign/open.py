@@ -5,17 +5,14 @@ from __future__ import annotations
 from contextlib import ExitStack
 from pathlib import Path
 
-from warpzone.campaign.campaign import Campaign
-from warpzone.campaign.level_run import LevelTraining
+from warpzone.campaign.campaign import Campaign, Train
 from warpzone.campaign.options import CampaignOptions
 from warpzone.campaign.state import asked_of, open_state
-from warpzone.config import TrainConfig
+from warpzone.config.options import TrainConfig
 from warpzone.errors import ScoreboardError
-from warpzone.evaluate.film_process import FilmProcess
-from warpzone.telemetry.terminal import Mode
-from warpzone.train.run_directory import CONFIG_FILE
-from warpzone.train.run_lock import run_lock
-from warpzone.train.signals import StopRequest
+from warpzone.runs.directory import CONFIG_FILE
+from warpzone.runs.lock import run_lock
+from warpzone.system.signals import StopRequest
 
 
 def run_campaign(
@@ -23,7 +20,7 @@ def run_campaign(
     config: TrainConfig,
     options: CampaignOptions,
     *,
-    display: Mode = "auto",
+    train: Train,
     allow_changes: bool = False,
 ) -> StopRequest:
     """Begins a campaign, or goes on with it.
@@ -32,7 +29,7 @@ def run_campaign(
         folder: Of the campaign; made if it is missing.
         config: What all runs have in common.
         options: What is asked for.
-        display: How the progress of a run is shown.
+        train: Trains one run.
         allow_changes: Go on although the configuration differs.
 
     Returns:
@@ -53,8 +50,6 @@ def run_campaign(
         state, changes = open_state(folder, asked_of(config, options), allow_changes)
         for change in changes:
             print(f"goes on with a change: {change}")
-        films = stack.enter_context(FilmProcess())
-        train = LevelTraining(display, films.film, allow_changes)
         campaign = Campaign(folder, config, options, state, train=train, tell=_tell)
         return campaign.run()
 

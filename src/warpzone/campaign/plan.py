@@ -7,10 +7,10 @@ from pathlib import Path
 
 from warpzone.campaign.options import CampaignOptions
 from warpzone.campaign.scoreboard import all_levels
-from warpzone.config import TrainConfig
+from warpzone.config.options import TrainConfig
 from warpzone.envs.setup import expand_levels
 from warpzone.errors import ConfigError
-from warpzone.train.levels import held_out_levels
+from warpzone.runs.levels import held_out_levels
 
 _TOGETHER = "together"
 

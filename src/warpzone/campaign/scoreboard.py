@@ -11,7 +11,7 @@ from typing import Any
 from warpzone import _native
 from warpzone.errors import ScoreboardError
 from warpzone.evaluate.wilson import Interval, wilson
-from warpzone.train.atomic_file import write_text_atomically
+from warpzone.system.atomic_file import write_text_atomically
 
 BOARD_FILE = "scoreboard.json"
 CONDITIONS = ("sticky", "steady", "greedy")

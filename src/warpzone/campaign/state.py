@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from warpzone.campaign.options import CampaignOptions
-from warpzone.config import TrainConfig
+from warpzone.config.options import TrainConfig
 from warpzone.errors import ScoreboardError
-from warpzone.train.atomic_file import write_text_atomically
-from warpzone.train.resume_guard import Difference, check_config
-from warpzone.train.session import FREE_OPTIONS
+from warpzone.runs.resume import Difference, check_config
+from warpzone.runs.saved_config import FREE_OPTIONS
+from warpzone.system.atomic_file import write_text_atomically
 
 STATE_FILE = "campaign.json"
 _FORMAT = 1

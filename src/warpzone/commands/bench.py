@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 import tyro
 
 if TYPE_CHECKING:
-    from warpzone.tools.bench import RawRow, StepRow
-    from warpzone.tools.bench_backends import BackendRow
+    from warpzone.bench.backends import BackendRow
+    from warpzone.bench.env import RawRow, StepRow
 
 T = TypeVar("T")
 
@@ -56,8 +56,8 @@ class BenchEnv:
 
     def run(self) -> int:
         """Measures and prints the tables."""
-        from warpzone.tools import bench_report
-        from warpzone.tools.machine import machine
+        from warpzone.bench import report as bench_report
+        from warpzone.bench.machine import machine
 
         check_folders(self.json, self.csv)
         plan = self._plan()
@@ -95,7 +95,7 @@ class BenchEnv:
         ]
 
     def _measure(self, plan: list[tuple[str, int, int]]) -> tuple[list[RawRow], list[StepRow]]:
-        from warpzone.tools.bench import measure_raw, measure_steps
+        from warpzone.bench.env import measure_raw, measure_steps
 
         raw = [
             measure_raw(self.level, drawn, self.seconds, self.rom, self.game)
@@ -111,7 +111,7 @@ class BenchEnv:
 
     def _backend_plan(self) -> list[tuple[str, int]]:
         """Every (backend, environments) to compare; none unless backends are named."""
-        from warpzone.backends.machine import check_backend
+        from warpzone.envs.backends.machine import check_backend
 
         if not self.backends:
             return []
@@ -122,8 +122,8 @@ class BenchEnv:
         return [(name, count) for count in counts for name in names]
 
     def _compare(self, plan: list[tuple[str, int]], here: dict[str, str]) -> int:
-        from warpzone.tools import bench_report
-        from warpzone.tools.bench_backends import measure_backend
+        from warpzone.bench import report as bench_report
+        from warpzone.bench.backends import measure_backend
 
         rows: list[BackendRow] = [
             measure_backend(backend, envs, self.seconds, self.level)

@@ -13,7 +13,7 @@ from warpzone.commands.bench import check_folders, numbers, tracked
 from warpzone.commands.tables import table_console
 
 if TYPE_CHECKING:
-    from warpzone.tools.bench_overlap import OverlapRow
+    from warpzone.bench.overlap import OverlapRow
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,8 @@ class BenchReplay:
         import torch
         from rich.table import Table
 
+        from warpzone.bench.replay import measure_draws, write_csv
         from warpzone.errors import ConfigError
-        from warpzone.tools.bench_replay import measure_draws, write_csv
 
         check_folders(self.csv)
         if self.capacity < 1 or self.batch < 1:
@@ -57,10 +57,10 @@ class BenchReplay:
         rows = measure_draws(self.capacity, self.batch, self.seconds, device)
         title = f"drawing {self.batch} of {self.capacity:,}"
         table = Table(title=title, title_justify="left")
-        for heading in ("way", "microseconds", "times as fast"):
-            table.add_column(heading, justify="left" if heading == "way" else "right")
+        for heading in ("method", "microseconds", "times as fast"):
+            table.add_column(heading, justify="left" if heading == "method" else "right")
         for row in rows:
-            table.add_row(row.way, f"{row.microseconds:,.1f}", f"{row.ratio:.1f}")
+            table.add_row(row.method, f"{row.microseconds:,.1f}", f"{row.ratio:.1f}")
         table_console().print(table)
         if self.csv is not None:
             write_csv(self.csv, rows)
@@ -102,7 +102,7 @@ class BenchOverlap:
         os.environ.setdefault("OMP_NUM_THREADS", "1")
         from dataclasses import replace
 
-        from warpzone.tools.bench_overlap import (
+        from warpzone.bench.overlap import (
             balanced,
             measure_overlap,
             overlap_config,

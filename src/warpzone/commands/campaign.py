@@ -10,8 +10,8 @@ import tyro
 
 from warpzone.campaign.options import CampaignOptions
 from warpzone.commands.train import Preset, fresh_config
-from warpzone.config import TrainConfig
-from warpzone.presets import preset
+from warpzone.config.options import TrainConfig
+from warpzone.config.presets import preset
 
 _EXIT_INTERRUPTED = 130
 
@@ -27,7 +27,7 @@ class Campaign:
     train` are taken as well, for every run.
 
     For example:
-      warpzone campaign --levels all --from-ways ways/ -o campaign/
+      warpzone campaign --levels all --from-solutions solutions/ -o campaign/
       warpzone campaign --levels 1-1..1-4 --minutes-per-level 10 --rounds 3 -o world-1/
       warpzone campaign --levels 1-1..1-4 --together --level-order curriculum -o four/
       warpzone scoreboard campaign/
@@ -56,14 +56,19 @@ class Campaign:
         check_base(self.config, self.campaign)
         self.config.verify()
 
+        from warpzone.train.session import RunTraining
+        from warpzone.video.background import BackgroundRecorder
+
         try:
-            stop = run_campaign(
-                self.output,
-                self.config,
-                self.campaign,
-                display=self.display,
-                allow_changes=self.resume_with_changes,
-            )
+            with BackgroundRecorder() as recorder:
+                train = RunTraining(self.display, recorder.record, self.resume_with_changes)
+                stop = run_campaign(
+                    self.output,
+                    self.config,
+                    self.campaign,
+                    train=train,
+                    allow_changes=self.resume_with_changes,
+                )
         except KeyboardInterrupt:
             print(f"stopped; {_GO_ON}")
             return _EXIT_INTERRUPTED

@@ -102,7 +102,7 @@ class Doctor:
 
     def _options(self) -> TrialOptions:
         from warpzone.doctor.trial import TrialOptions
-        from warpzone.vectors.options import check_vector
+        from warpzone.envs.vectors.options import check_vector
 
         check_vector(self.backend, self.mode)
         options = TrialOptions(
@@ -119,7 +119,7 @@ class Doctor:
         )
         options.workers().verify()
         if self.backend == "nes-py":
-            from warpzone.backends.nes_py_mend import check_versions
+            from warpzone.envs.backends.nes_py_mend import check_versions
 
             check_versions()
         return options

@@ -35,7 +35,7 @@ class Evaluate:
     """Of the first episode."""
     greedy: bool = False
     """Always take the most likely action instead of drawing one."""
-    sharpness: float | None = None
+    eval_temperature: float | None = None
     """Draw from logits that are so many times as large as the network's; by default as the run was
     configured."""
     sticky: float = 0.25
@@ -56,7 +56,7 @@ class Evaluate:
             episodes=self.episodes,
             seed=self.seed,
             greedy=self.greedy,
-            sharpness=self.sharpness,
+            eval_temperature=self.eval_temperature,
             sticky_prob=self.sticky,
             noop_max=self.noop,
         )

@@ -43,14 +43,14 @@ class Play:
         from contextlib import nullcontext
 
         from warpzone.errors import ConfigError
-        from warpzone.evaluate.video import VideoWriter
-        from warpzone.tools.play import GameWindow, Session
+        from warpzone.play.window import GameWindow, Session
+        from warpzone.video.writer import VideoWriter
 
         if not 1 <= self.scale <= 16:
             raise ConfigError(f"--scale is {self.scale}; it must be from 1 to 16")
         session = Session(self.level, self.game, self.rom, self.power, self.state)
-        film = nullcontext() if self.record is None else VideoWriter(self.record, 60, scale=2)
-        with GameWindow(self.scale) as window, film as video:
+        record = nullcontext() if self.record is None else VideoWriter(self.record, 60, scale=2)
+        with GameWindow(self.scale) as window, record as video:
             frames = session.run(window, None if video is None else video.write)
         print(f"played {frames / 60:.0f} s")
         if self.record is not None:

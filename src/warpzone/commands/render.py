@@ -13,10 +13,10 @@ import tyro
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from warpzone.evaluate.episode import Outcome
-    from warpzone.evaluate.picture import PictureWriter
     from warpzone.evaluate.policies import Policy
-    from warpzone.evaluate.video import VideoWriter
+    from warpzone.video.episode import Outcome
+    from warpzone.video.image import PictureWriter
+    from warpzone.video.writer import VideoWriter
 
 _ENDINGS = ".mp4, .gif or .png"
 
@@ -76,7 +76,9 @@ class Render:
         policy = make_policy(self.policy, actions=self.actions, seed=self.seed)
         with self._writer() as writer, _progress() as progress:
             task = progress.add_task(f"{self.level} {self.policy}", total=self.steps)
-            outcome = self._film(policy, writer, lambda step: progress.update(task, completed=step))
+            outcome = self._record(
+                policy, writer, lambda step: progress.update(task, completed=step)
+            )
         print(f"{self.level}: {outcome}")
         print(f"wrote {self.output}: {writer.frames} frames")
         return 0
@@ -91,14 +93,14 @@ class Render:
         if self.sheet and self.output.suffix.lower() != ".png":
             raise ConfigError(f"--sheet makes a PNG, but --output is {self.output}")
 
-    def _film(
+    def _record(
         self, policy: Policy, writer: VideoWriter | PictureWriter, on_step: Callable[[int], None]
     ) -> Outcome:
         from warpzone.commands.environment import parse_settings
-        from warpzone.evaluate.episode import Look, film_episode
-        from warpzone.evaluate.film import FilmedEnv
+        from warpzone.video.episode import Look, record_episode
+        from warpzone.video.recorded_env import RecordedEnv
 
-        env = FilmedEnv(
+        env = RecordedEnv(
             self.level,
             rom=self.rom,
             game=self.game,
@@ -110,14 +112,14 @@ class Render:
             },
         )
         look = Look(self.fps, overlay=not self.plain, show_obs=self.show_obs)
-        return film_episode(
+        return record_episode(
             env, policy, writer.write, seed=self.seed, steps=self.steps, look=look, on_step=on_step
         )
 
     def _writer(self) -> VideoWriter | PictureWriter:
         from warpzone.errors import ConfigError
-        from warpzone.evaluate.picture import PictureWriter
-        from warpzone.evaluate.video import VIDEO_ENDINGS, VideoWriter
+        from warpzone.video.image import PictureWriter
+        from warpzone.video.writer import VIDEO_ENDINGS, VideoWriter
 
         ending = self.output.suffix.lower()
         if ending == ".png":

@@ -26,25 +26,25 @@ class Report:
     """A run's folder, a campaign, or a folder of policies with its scoreboard."""
     output: Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="FILE")] = Path("report.html")
     """The page to write."""
-    films: bool = True
+    videos: bool = True
     """Film an episode of each level of a campaign, or of a run that has no video."""
 
     def run(self) -> int:
         """Writes the page."""
         from warpzone.errors import ConfigError
-        from warpzone.evaluate.output import check_output
         from warpzone.report.campaign_report import report_campaign
         from warpzone.report.run_report import report_run
-        from warpzone.train.atomic_file import write_text_atomically
-        from warpzone.train.run_directory import CONFIG_FILE
+        from warpzone.runs.directory import CONFIG_FILE
+        from warpzone.system.atomic_file import write_text_atomically
+        from warpzone.video.output import check_output
 
         if self.output.suffix not in (".html", ".htm"):
             raise ConfigError(f"the name {self.output.name!r} must end with .html")
         check_output(self.output)
         if (self.path / CONFIG_FILE).is_file():
-            page = report_run(self.path, self.films)
+            page = report_run(self.path, self.videos)
         else:
-            page = report_campaign(self.path, self.films, lambda text: print(text, flush=True))
+            page = report_campaign(self.path, self.videos, lambda text: print(text, flush=True))
         write_text_atomically(self.output, page)
         print(f"wrote {self.output} ({self.output.stat().st_size / 1024:,.0f} KiB)")
         return 0

@@ -12,7 +12,7 @@ import tyro
 from warpzone.commands.tables import table_console
 
 if TYPE_CHECKING:
-    from warpzone.roms import RomStatus
+    from warpzone.rom.locate import RomStatus
 
 Game = Literal["smb", "lost-levels"]
 
@@ -33,7 +33,7 @@ class RomInstall:
 
     def run(self) -> int:
         """Installs the images, after asking."""
-        from warpzone import roms
+        from warpzone.rom import locate as roms
 
         roms.install(self._confirm)
         return 0
@@ -67,7 +67,7 @@ class RomImport:
 
     def run(self) -> int:
         """Copies the image."""
-        from warpzone import roms
+        from warpzone.rom import locate as roms
 
         print(f"installed at {roms.import_rom(self.file, self.game)}")
         return 0
@@ -89,7 +89,7 @@ class RomShow:
 
     def run(self) -> int:
         """Prints the table, or only the path."""
-        from warpzone import roms
+        from warpzone.rom import locate as roms
 
         if self.path:
             file = roms.find_rom(self.game)

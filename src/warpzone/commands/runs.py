@@ -12,7 +12,7 @@ import tyro
 from warpzone.commands.tables import table_console
 
 if TYPE_CHECKING:
-    from warpzone.train.run_show import CheckpointContent
+    from warpzone.runs.show import CheckpointContent
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Runs:
         from rich.console import Console
         from rich.table import Table
 
-        from warpzone.train.run_list import list_runs
+        from warpzone.runs.listing import list_runs
 
         found = list_runs(self.folder)
         if not found:
@@ -66,8 +66,8 @@ class RunsShow:
         """Prints what is known."""
         from rich.table import Table
 
-        from warpzone.config_io import tree_to_toml
-        from warpzone.train.run_show import checkpoint_lines, look_into
+        from warpzone.config.io import tree_to_toml
+        from warpzone.runs.show import checkpoint_lines, look_into
 
         content = look_into(self.run_path)
         screen = table_console()
@@ -115,7 +115,7 @@ def _size(count: float) -> str:
 
 @dataclass(frozen=True)
 class Video:
-    """Film an episode of a trained policy, or a way that `warpzone explore` found.
+    """Film an episode of a trained policy, or a way that `warpzone solve` found.
 
     For example:
       warpzone video runs/mario-1-1 -o run.mp4
@@ -123,12 +123,12 @@ class Video:
       warpzone video runs/mario-1-1 --contact-sheet -o lanes.mp4
       warpzone video runs/mario-1-1 --contact-sheet --lanes 36 -o ends.png
       warpzone video policies/ --level 1-2 -o 1-2.mp4
-      warpzone video ways/8-4.way -o 8-4.mp4
+      warpzone video solutions/8-4.solution -o 8-4.mp4
     """
 
     run_path: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
     """A run's folder, one of its checkpoints, a policy file, a folder of those (--level chooses
-    one), or a .way file, which fixes level and inputs."""
+    one), or a .solution file, which fixes level and inputs."""
     output: Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="FILE")] = Path("run.mp4")
     """The file to write: .mp4 or .gif; a contact sheet can also be a .png."""
     level: str | None = None
@@ -144,12 +144,12 @@ class Video:
 
     def run(self) -> int:
         """Films."""
-        if self.run_path.suffix == ".way":
-            return self._film_way()
+        if self.run_path.suffix == ".solution":
+            return self._record_solution()
         if self.contact_sheet:
-            from warpzone.evaluate.lanes_film import film_lanes
+            from warpzone.video.contact_sheet import record_contact_sheet
 
-            path = film_lanes(
+            path = record_contact_sheet(
                 self.run_path,
                 self.output,
                 lanes=self.lanes,
@@ -159,25 +159,25 @@ class Video:
             )
             print(f"wrote {path}")
             return 0
-        from warpzone.evaluate.policy_film import film_policy
+        from warpzone.video.policy_video import record_policy
 
-        path = film_policy(
+        path = record_policy(
             self.run_path, self.output, level=self.level, seed=self.seed, greedy=self.greedy
         )
         print(f"wrote {path}")
         return 0
 
-    def _film_way(self) -> int:
+    def _record_solution(self) -> int:
         from warpzone.errors import ConfigError
-        from warpzone.evaluate.way_film import film_way
-        from warpzone.search.way import read_way
+        from warpzone.search.solution import read_solution
+        from warpzone.video.solution_video import record_solution
 
         if self.level is not None or self.seed != 0 or self.greedy or self.contact_sheet:
             raise ConfigError(
                 "a way is always the same; leave out --level, --seed, --greedy and --contact-sheet"
             )
-        way = read_way(self.run_path)
-        outcome = film_way(way, self.output)
-        print(f"{way.level}: {outcome}")
+        solution = read_solution(self.run_path)
+        outcome = record_solution(solution, self.output)
+        print(f"{solution.level}: {outcome}")
         print(f"wrote {self.output}")
         return 0

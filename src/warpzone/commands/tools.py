@@ -34,7 +34,7 @@ class Tools:
         """Mends and prints what was found."""
         from collections import Counter
 
-        from warpzone.tools.backfill import backfill
+        from warpzone.runs.backfill import backfill
 
         findings = backfill(self.runs, self.dry_run)
         verb = "would become" if self.dry_run else "became"

@@ -8,17 +8,17 @@ from typing import Annotated, Literal
 
 import tyro
 
-from warpzone.config import TrainConfig
-from warpzone.config_io import from_environment, from_toml, to_toml
-from warpzone.errors import ConfigError
-from warpzone.presets import (
+from warpzone.config.io import from_environment, from_toml, to_toml
+from warpzone.config.options import TrainConfig
+from warpzone.config.presets import (
     PRESETS,
     preset,
     with_algorithm,
     with_memory,
     with_observations,
-    with_ways,
+    with_solutions,
 )
+from warpzone.errors import ConfigError
 
 Preset = Literal["cpu", "cpu-quick", "campaign", "gpu", "gpu-large"]
 
@@ -32,7 +32,7 @@ class Train:
       warpzone train --level 1-1 --obs tiles --steps 500000
       warpzone train --level random --held-out 1-3,2-1
       warpzone train --preset gpu --level 1-1..1-3 --algo vtrace --model impala --memory lstm
-      warpzone train --level 1-2 --obs tiles --actions simple --from-ways ways/
+      warpzone train --level 1-2 --obs tiles --actions simple --from-solutions solutions/
       warpzone train --level 1-1..1-4 --obs tiles --actions simple --level-order curriculum
       warpzone train --resume runs/mario-1-1
       warpzone train --resume mario-1-1              # below the runs folder
@@ -67,27 +67,27 @@ class Train:
             print(to_toml(self.config))
             print(estimate(self.config))
             return 0
-        from warpzone.evaluate.film_process import FilmProcess
         from warpzone.train import session
+        from warpzone.video.background import BackgroundRecorder
 
-        with FilmProcess() as films:
+        with BackgroundRecorder() as recorder:
             if self.resume is not None:
                 run, stop = session.resume(
                     self.resume,
                     self.config,
                     self.resume_with_changes,
                     self.display,
-                    film=films.film,
+                    record=recorder.record,
                 )
             else:
-                run, stop = session.start(self.config, self.display, film=films.film)
+                run, stop = session.start(self.config, self.display, record=recorder.record)
         print(f"the run is in {run.path}")
         if stop:
             print(f"stopped by {stop.reason}; go on with: warpzone train --resume {run.path}")
         elif self.video:
-            from warpzone.evaluate.policy_film import film_policy
+            from warpzone.video.policy_video import record_policy
 
-            path = film_policy(run.path, run.videos / "final.mp4")
+            path = record_policy(run.path, run.videos / "final.mp4")
             print(f"an episode of the trained policy: {path}")
         return stop.exit_code
 
@@ -100,7 +100,7 @@ def train_defaults(arguments: list[str]) -> Train:
     """
     run = _value_of(arguments, "--resume")
     if run is not None:
-        from warpzone.train.session import saved_config
+        from warpzone.runs.saved_config import saved_config
 
         return replace(Train(), config=saved_config(Path(run)))
     return replace(Train(), config=fresh_config(arguments))
@@ -115,7 +115,7 @@ def settled(arguments: list[str]) -> list[str]:
     word = _value_of(arguments, "--resume")
     if word is None:
         return arguments
-    from warpzone.train.resume_guard import resolve_run
+    from warpzone.runs.resume import resolve_run
 
     runs = _value_of(arguments, "--runs") or fresh_config(arguments).run.runs
     path = str(resolve_run(word, Path(runs), _value_of(arguments, "--level")))
@@ -146,9 +146,9 @@ def fresh_config(arguments: list[str], default: Preset = "cpu") -> TrainConfig:
         config = with_observations(config, obs)
     config = with_algorithm(config, _value_of(arguments, "--algo") or config.learn.algo)
     config = with_memory(config, _value_of(arguments, "--memory") or config.model.memory)
-    ways = _value_of(arguments, "--from-ways")
-    if ways is not None:
-        config = with_ways(config, ways)
+    solutions = _value_of(arguments, "--from-solutions")
+    if solutions is not None:
+        config = with_solutions(config, solutions)
     config = from_environment(config)
     file = _value_of(arguments, "--file")
     if file is not None:

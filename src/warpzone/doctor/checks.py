@@ -13,11 +13,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
-from warpzone import roms
-from warpzone.backends.nes_py_mend import TESTED, check_versions
+from warpzone.bench.machine import machine
+from warpzone.envs.backends.nes_py_mend import TESTED, check_versions
 from warpzone.errors import WarpzoneError
-from warpzone.processors import processor_cores
-from warpzone.tools.machine import machine
+from warpzone.rom import locate as roms
+from warpzone.system.cpu import processor_cores
 
 Level = Literal["ok", "hint", "problem"]
 _LEAST_FREE = 1024**3
@@ -189,7 +189,7 @@ def nes_py() -> Finding:
 
 def benchmark(seconds: float) -> Finding:
     """Agent steps a second of the pool."""
-    from warpzone.tools.bench import measure_steps
+    from warpzone.bench.env import measure_steps
 
     cores = processor_cores()
     row = measure_steps("1-1", "pixels", 16, cores, seconds)

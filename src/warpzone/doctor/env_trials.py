@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from warpzone.doctor.trial import STAGES, TrialOptions
-from warpzone.vectors.patience import Patience
+from warpzone.envs.vectors.patience import Patience
 
 # The trial's own limits come first, since they know the worker; these are for a trial that hangs.
 _GRACE_SECONDS = 15.0

@@ -14,8 +14,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from warpzone.backends.machine import Backend
-from warpzone.vectors.options import StartMethod, WorkerOptions
+from warpzone.envs.backends.machine import Backend
+from warpzone.envs.vectors.options import StartMethod, WorkerOptions
 
 Mode = Literal["native", "sync", "async"]
 STAGES = ("import", "build", "reset", "close")
@@ -67,11 +67,11 @@ class TrialOptions:
 
 def run(options: TrialOptions, folder: Path) -> None:
     """Builds, resets and closes; prints a line at the end of each stage."""
-    from warpzone.vectors.make import make_games
+    from warpzone.envs.vectors.make import make_vector_env
 
     _tell("import", None)  # Only whoever started this process knows since when.
     began = time.monotonic()
-    games = make_games(
+    games = make_vector_env(
         options.level,
         num_envs=options.num_envs,
         vector=options.mode,

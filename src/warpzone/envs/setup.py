@@ -13,8 +13,8 @@ from gymnasium import spaces
 from warpzone import _native
 from warpzone.envs.actions import resolve_actions
 from warpzone.errors import ConfigError
-from warpzone.rom_image import GAMES, SMB
-from warpzone.roms import load_game
+from warpzone.rom.image import GAMES, SMB
+from warpzone.rom.locate import load_game
 
 #: Value of a reward weight: a number, or (start, end, steps) for one that moves.
 Weight = float | tuple[float, float, int]
@@ -112,6 +112,11 @@ def _span(text: str, levels: list[str]) -> list[str]:
 def parameter_help() -> dict[str, str]:
     """Every parameter with its help text."""
     return dict(_native.EnvConfig.help())
+
+
+def feature_names() -> list[str]:
+    """Names of the features of a tile observation, in their order."""
+    return [_native.feature_name(index) for index in range(_native.FEATURE_COUNT)]
 
 
 def spaces_of(setup: EnvSetup) -> tuple[Any, Any]:

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpzone import _native
-from warpzone.backends.machine import Backend, Machine, make_machine
-from warpzone.console import Console
+from warpzone.envs.backends.machine import Backend, Machine, make_machine
 from warpzone.envs.checks import check_render_mode, checked_option, checked_state
+from warpzone.envs.console import Console
 from warpzone.envs.random_stream import RandomStream
 from warpzone.envs.setup import WHOLE_GAME, Weight, observation_space, prepare
 from warpzone.errors import ConfigError

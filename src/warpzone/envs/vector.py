@@ -38,7 +38,7 @@ from warpzone.envs.checks import (
 )
 from warpzone.envs.setup import Weight, observation_space, prepare
 from warpzone.errors import ClosedError, ConfigError
-from warpzone.processors import processor_cores
+from warpzone.system.cpu import processor_cores
 
 #: Gymnasium's names for our `autoreset`.
 AUTORESET_MODES = {

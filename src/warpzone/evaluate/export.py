@@ -12,10 +12,10 @@ import torch
 from warpzone.errors import CheckpointError
 from warpzone.evaluate.policy_file import PolicyFacts, write_policy_file
 from warpzone.evaluate.trained import checkpoint_of, make_network
-from warpzone.source_version import source_version
-from warpzone.train import checkpoint
-from warpzone.train.levels import trained_levels
-from warpzone.train.session import saved_config
+from warpzone.runs import checkpoint
+from warpzone.runs.levels import trained_levels
+from warpzone.runs.saved_config import saved_config
+from warpzone.system.source_version import source_version
 
 _LARGE = 100_000  # Weights of a layer.
 

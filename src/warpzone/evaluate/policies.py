@@ -7,9 +7,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from warpzone.console import Console
 from warpzone.envs.actions import describe_buttons, resolve_actions
 from warpzone.envs.button_script import parse_script
+from warpzone.envs.console import Console
 from warpzone.errors import ConfigError
 from warpzone.evaluate.scripted import ScriptedPolicy
 

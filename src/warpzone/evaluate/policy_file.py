@@ -21,11 +21,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from warpzone.config import TrainConfig
-from warpzone.config_io import from_tree
+from warpzone.config.io import from_tree
+from warpzone.config.options import TrainConfig
+from warpzone.config.presets import preset
 from warpzone.errors import CheckpointError, ConfigError
-from warpzone.presets import preset
-from warpzone.train.atomic_file import write_atomically
+from warpzone.system.atomic_file import write_atomically
 
 SUFFIX = ".policy"
 _MAGIC = b"warpzone-policy 1 "

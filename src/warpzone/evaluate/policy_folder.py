@@ -6,8 +6,8 @@ from pathlib import Path
 
 from warpzone.errors import CheckpointError
 from warpzone.evaluate.policy_file import SUFFIX, read_policy_facts
-from warpzone.train.levels import named_levels
-from warpzone.train.run_directory import CONFIG_FILE
+from warpzone.runs.directory import CONFIG_FILE
+from warpzone.runs.levels import named_levels
 
 INSIDE = "policies"
 """Where a campaign keeps its policies."""

@@ -13,9 +13,9 @@ from warpzone.evaluate.policy_file import SUFFIX, read_policy_facts
 from warpzone.evaluate.policy_folder import find_policies, is_policy_folder
 from warpzone.evaluate.trained import TrainedPolicy, checkpoint_of, load_policy
 from warpzone.evaluate.wilson import wilson
-from warpzone.train.atomic_file import write_text_atomically
-from warpzone.train.levels import held_out_levels, named_levels, trained_levels
-from warpzone.train.run_directory import run_of
+from warpzone.runs.directory import run_of
+from warpzone.runs.levels import held_out_levels, named_levels, trained_levels
+from warpzone.system.atomic_file import write_text_atomically
 
 
 def evaluate_run(
@@ -25,7 +25,7 @@ def evaluate_run(
     episodes: int,
     seed: int,
     greedy: bool,
-    sharpness: float | None = None,
+    eval_temperature: float | None = None,
     **env_options: Any,
 ) -> tuple[dict[str, Any], Path]:
     """Plays episodes of each level with a run's policy, or with those of a folder.
@@ -36,7 +36,7 @@ def evaluate_run(
         episodes: For each level.
         seed: Of the first episode.
         greedy: Always take the most likely action.
-        sharpness: How sharply actions are drawn; by default as each policy was configured.
+        eval_temperature: Divides the logits before sampling; by default as each policy says.
         env_options: Of the environment.
 
     Returns:
@@ -44,14 +44,14 @@ def evaluate_run(
     """
     if episodes < 1:
         raise ConfigError(f"episodes is {episodes}; it must be at least 1")
-    if sharpness is not None and not sharpness > 0:
-        raise ConfigError(f"sharpness is {sharpness}; it must be above 0")
+    if eval_temperature is not None and not eval_temperature > 0:
+        raise ConfigError(f"eval_temperature is {eval_temperature}; it must be above 0")
     results, held_out = [], []
     for trained, levels in _tasks(target, level):
         held_out += held_out_levels(trained.config.env)
         results += [
             evaluate(
-                trained.player(episodes, seed, greedy, sharpness),
+                trained.player(episodes, seed, greedy, eval_temperature),
                 name,
                 episodes=episodes,
                 seed=seed,
@@ -63,7 +63,7 @@ def evaluate_run(
     return {
         **source,
         "greedy": greedy,
-        "sharpness": sharpness,
+        "eval_temperature": eval_temperature,
         "seed": seed,
         **env_options,
         "levels": [result.summary() | {"held_out": result.level in held_out} for result in results],
@@ -99,8 +99,8 @@ def _names(target: Path) -> tuple[dict[str, str], Path]:
 def write_results(results: dict[str, Any], name: Path) -> str:
     """Writes NAME.json and NAME.md and returns the latter's text."""
     way = "most likely action" if results["greedy"] else "drawn actions"
-    if results["sharpness"] is not None:
-        way += f" (sharpness {results['sharpness']:g})"
+    if results["eval_temperature"] is not None:
+        way += f" (temperature {results['eval_temperature']:g})"
     lines = [
         f"{results['checkpoint']}, {way}, sticky {results['sticky_prob']} a frame, "
         f"up to {results['noop_max']} idle frames, seeds from {results['seed']}",

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpzone import _native
-from warpzone.console import Console
+from warpzone.envs.console import Console
 
 Grid = NDArray[np.bool_]
 

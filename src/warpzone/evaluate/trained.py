@@ -11,17 +11,20 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from warpzone.config import TrainConfig
+from warpzone.config.options import TrainConfig
+from warpzone.envs.setup import feature_names
 from warpzone.envs.vector import MarioVectorEnv
 from warpzone.errors import CheckpointError
 from warpzone.evaluate.policy_file import SUFFIX, read_policy_file
 from warpzone.evaluate.policy_folder import choose_policy, is_policy_folder
 from warpzone.models.actor_critic import ActorCritic, Obs
+from warpzone.models.build import make_model, place_model
+from warpzone.models.weights import load_weights
 from warpzone.rollout.collector import sample
-from warpzone.train import build, checkpoint
-from warpzone.train.checkpoint_store import find_best, find_latest
-from warpzone.train.run_directory import run_of
-from warpzone.train.session import saved_config
+from warpzone.runs import checkpoint
+from warpzone.runs.checkpoint_store import find_best, find_latest
+from warpzone.runs.directory import run_of
+from warpzone.runs.saved_config import saved_config
 
 
 @dataclass(frozen=True)
@@ -32,20 +35,24 @@ class TrainedPolicy:
     config: TrainConfig
     path: Path
 
-    def player(self, lanes: int, seed: int, greedy: bool, sharpness: float | None = None) -> Player:
+    def player(
+        self, lanes: int, seed: int, greedy: bool, eval_temperature: float | None = None
+    ) -> Player:
         """Something that chooses actions for so many lanes, as sharply as configured by default."""
-        return Player(self.model, lanes, seed, greedy, sharpness or self.config.model.sharpness)
+        return Player(
+            self.model, lanes, seed, greedy, eval_temperature or self.config.model.eval_temperature
+        )
 
     def env_options(self) -> dict[str, Any]:
         """How an environment for this policy must be made."""
-        return build.shared_env_options(self.config)
+        return self.config.env.policy_env_options()
 
 
 class Player:
     """Chooses actions, and carries the network's memory."""
 
     def __init__(
-        self, model: ActorCritic, lanes: int, seed: int, greedy: bool, sharpness: float = 1.0
+        self, model: ActorCritic, lanes: int, seed: int, greedy: bool, eval_temperature: float = 1.0
     ):
         """Starts with empty memory.
 
@@ -54,10 +61,10 @@ class Player:
             lanes: How many games it plays.
             seed: Of the draws.
             greedy: Always take the most likely action.
-            sharpness: Logits are multiplied by it before an action is drawn. Training keeps a
-                policy curious, which costs clears.
+            eval_temperature: Divides the logits before an action is sampled. Below 1 the policy
+                acts closer to greedily than in training.
         """
-        self._model, self._greedy, self._sharpness = model, greedy, sharpness
+        self._model, self._greedy, self._temperature = model, greedy, eval_temperature
         self._state = model.initial_state(lanes)
         self._random = torch.Generator().manual_seed(seed)
         self.values: NDArray[np.float32] = np.zeros(lanes, np.float32)
@@ -70,7 +77,7 @@ class Player:
         self.values = decision.values.numpy()
         if self._greedy:
             return decision.logits.argmax(-1).numpy()
-        return sample(decision.logits * self._sharpness, self._random).numpy()
+        return sample(decision.logits / self._temperature, self._random).numpy()
 
 
 def load_policy(target: Path, level: str | None = None) -> TrainedPolicy:
@@ -112,12 +119,12 @@ def make_network(config: TrainConfig, weights: Mapping[str, torch.Tensor]) -> Ac
     Raises:
         CheckpointError: They do not fit.
     """
-    env = MarioVectorEnv(num_threads=1, **build.shared_env_options(config))
+    env = MarioVectorEnv(num_threads=1, **config.env.policy_env_options())
     actions = len(env.config.actions)
-    model = build.make_model(config.model, env.single_observation_space, actions)
+    model = make_model(config.model, env.single_observation_space, actions, feature_names())
     env.close()
-    build.load_weights(model, dict(weights))
-    return build.place_model(model, torch.device("cpu")).eval()
+    load_weights(model, dict(weights))
+    return place_model(model, torch.device("cpu")).eval()
 
 
 def _tensors(obs: Any) -> Obs:

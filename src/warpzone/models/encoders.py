@@ -18,7 +18,7 @@ from torch.nn import functional
 from warpzone.models.feature_bins import FeatureBins, levels_of
 from warpzone.models.object_map import ObjectMap
 
-FOLD = 4
+BLOCK_SIZE = 4
 
 Layer = TypeVar("Layer", nn.Linear, nn.Conv2d)
 
@@ -96,7 +96,7 @@ class ChannelsFirst(nn.Module):
         return x.permute(0, 3, 1, 2)
 
 
-class FoldedEncoder(PictureEncoder):
+class SpaceToDepthEncoder(PictureEncoder):
     """Folds 4 x 4 blocks of pixels into channels, then two 3 x 3 convolutions: quick on a CPU."""
 
     def __init__(self, shape: tuple[int, int, int], channels: tuple[int, int], size: int):
@@ -104,7 +104,7 @@ class FoldedEncoder(PictureEncoder):
         first, second = channels
         layers = nn.Sequential(
             ChannelsFirst(),
-            orthogonal(nn.Conv2d(shape[0] * FOLD**2, first, 3, stride=2, padding=1)),
+            orthogonal(nn.Conv2d(shape[0] * BLOCK_SIZE**2, first, 3, stride=2, padding=1)),
             nn.ReLU(),
             orthogonal(nn.Conv2d(first, second, 3, stride=2, padding=1)),
             nn.ReLU(),
@@ -116,7 +116,7 @@ class FoldedEncoder(PictureEncoder):
 
     def prepare(self, obs: Tensor) -> Tensor:
         """Blocks of pictures as numbers around zero."""
-        return centred(folded(obs), obs)
+        return centred(space_to_depth(obs), obs)
 
 
 class ResidualBlock(nn.Module):
@@ -201,16 +201,16 @@ class TileEncoder(Encoder):
         return functional.relu(self.second(functional.relu(self.first(prepared))))
 
 
-def folded(pictures: Tensor) -> Tensor:
+def space_to_depth(pictures: Tensor) -> Tensor:
     """Blocks of 4 x 4 pixels as channels, [B, H / 4, W / 4, C * 16].
 
     What `torch.nn.PixelUnshuffle` does, but four bytes at a time.
     """
     lanes, planes, height, width = pictures.shape
-    rows, columns = height // FOLD, width // FOLD
-    words = pictures.contiguous().view(torch.int32).view(lanes, planes, rows, FOLD, columns)
+    rows, columns = height // BLOCK_SIZE, width // BLOCK_SIZE
+    words = pictures.contiguous().view(torch.int32).view(lanes, planes, rows, BLOCK_SIZE, columns)
     blocks = words.permute(0, 2, 4, 1, 3).contiguous().view(torch.uint8)
-    return blocks.view(lanes, rows, columns, planes * FOLD**2)
+    return blocks.view(lanes, rows, columns, planes * BLOCK_SIZE**2)
 
 
 def centred(values: Tensor, pictures: Tensor) -> Tensor:

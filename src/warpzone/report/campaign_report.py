@@ -6,7 +6,7 @@ from collections.abc import Callable
 from html import escape
 from pathlib import Path
 
-from warpzone.campaign.board_picture import colour_of, ink_on
+from warpzone.campaign.board_image import colour_of, ink_on
 from warpzone.campaign.board_text import HEADINGS, how, score_line, table_rows
 from warpzone.campaign.campaign import RUNS
 from warpzone.campaign.scoreboard import Row, Scoreboard, all_levels, read_board
@@ -15,21 +15,21 @@ from warpzone.errors import WarpzoneError
 from warpzone.report.charts import Rows, draw_charts, draw_sparkline
 from warpzone.report.logs import hints_of
 from warpzone.report.page import Section, data_uri, folded, make_page
-from warpzone.report.strips import STRIP_KIND, film_strip
+from warpzone.report.strips import STRIP_KIND, frame_strip
+from warpzone.runs.directory import CONFIG_FILE, RunDirectory
 from warpzone.telemetry.jsonl import read_rows
 from warpzone.telemetry.metrics import STEPS
 from warpzone.telemetry.terminal import duration, short
-from warpzone.train.run_directory import CONFIG_FILE, RunDirectory
 
 Tell = Callable[[str], None]
 
 
-def report_campaign(folder: Path, films: bool = True, tell: Tell | None = None) -> str:
+def report_campaign(folder: Path, videos: bool = True, tell: Tell | None = None) -> str:
     """Makes the page of a campaign.
 
     Args:
         folder: Has a scoreboard.
-        films: Film an episode of each level.
+        videos: Film an episode of each level.
         tell: Called with what is being done.
 
     Raises:
@@ -41,7 +41,7 @@ def report_campaign(folder: Path, films: bool = True, tell: Tell | None = None) 
         _card(
             level,
             board.rows.get(level),
-            _picture(folder, board.rows.get(level), films, tell),
+            _picture(folder, board.rows.get(level), videos, tell),
             read_rows(runs[level].metrics) if level in runs else [],
         )
         for level in all_levels()
@@ -109,15 +109,15 @@ def _card(level: str, row: Row | None, picture: str, rows: Rows) -> str:
     )
 
 
-def _picture(folder: Path, row: Row | None, films: bool, tell: Tell | None) -> str:
+def _picture(folder: Path, row: Row | None, videos: bool, tell: Tell | None) -> str:
     if row is None:
         return '<div class="blank">in training</div>'
-    if not films:
+    if not videos:
         return ""
     if tell is not None:
         tell(f"filming {row.level}")
     try:
-        strip = film_strip(folder / row.policy, row.level)
+        strip = frame_strip(folder / row.policy, row.level)
     except WarpzoneError as error:
         return f'<div class="blank">{escape(str(error))}</div>'
     source = data_uri(STRIP_KIND, strip)

@@ -68,7 +68,7 @@ RUN_CHARTS = (
     ),
     Chart("Return", {"mean": "episode/return_mean", "median": "episode/return_p50"}, number),
     Chart("Losses", {"policy": "loss/policy", "value": "loss/value"}, number),
-    Chart("Entropy and divergence", {"entropy": "learn/entropy", "KL": "learn/kl"}, number),
+    Chart("Entropy and divergence", {"entropy": "learn/entropy", "KL": "learn/approx_kl"}, number),
     Chart("Speed (steps a second)", {"steps/s": "speed/steps_per_second"}, number, from_zero=True),
 )
 CLEAR_RATE = RUN_CHARTS[0]

@@ -12,27 +12,27 @@ from warpzone.errors import RunError, WarpzoneError
 from warpzone.report.charts import Rows, draw_charts
 from warpzone.report.logs import hints_of, tail_of
 from warpzone.report.page import Section, data_uri, folded, make_page
-from warpzone.report.strips import STRIP_KIND, film_strip
+from warpzone.report.strips import STRIP_KIND, frame_strip
+from warpzone.runs.checkpoint_store import list_checkpoints
+from warpzone.runs.directory import RunDirectory
+from warpzone.runs.levels import trained_levels
+from warpzone.runs.listing import summarize_run
+from warpzone.runs.saved_config import saved_config
 from warpzone.telemetry.jsonl import read_rows
 from warpzone.telemetry.metrics import STEPS
 from warpzone.telemetry.terminal import duration, short
-from warpzone.train.checkpoint_store import list_checkpoints
-from warpzone.train.levels import trained_levels
-from warpzone.train.run_directory import RunDirectory
-from warpzone.train.run_list import summarize_run
-from warpzone.train.session import saved_config
 
 _log = logging.getLogger(__name__)
 
 _LARGEST_VIDEO = 16 << 20
 
 
-def report_run(path: Path, films: bool = True) -> str:
+def report_run(path: Path, videos: bool = True) -> str:
     """Makes the page of a run.
 
     Args:
         path: The run's folder.
-        films: Film an episode if the run has no video.
+        videos: Film an episode if the run has no video.
 
     Raises:
         RunError: It is no run, or nothing was recorded yet.
@@ -48,7 +48,7 @@ def report_run(path: Path, films: bool = True) -> str:
     levels = trained_levels(config.env)
     sections = [
         Section("Evaluation", _evaluation(run)),
-        Section("Film", _film(run, levels[0]) if films else _video(run)),
+        Section("Film", _record(run, levels[0]) if videos else _video(run)),
         Section("Learning curves", draw_charts(rows), "By environment steps."),
         Section("Hints and warnings", hints_of(run.log)),
         Section(
@@ -109,13 +109,13 @@ def _evaluated(row: dict[str, Any]) -> str:
     return "<tr>" + "".join(f"<td>{escape(str(cell))}" for cell in cells) + "</tr>"
 
 
-def _film(run: RunDirectory, level: str) -> str:
+def _record(run: RunDirectory, level: str) -> str:
     """The run's newest video, or a strip of its present policy."""
     video = _video(run)
     if video or not list_checkpoints(run.path):
         return video
     try:
-        strip = film_strip(run.path, level, shrink=1)
+        strip = frame_strip(run.path, level, shrink=1)
     except WarpzoneError as error:
         _log.warning("%s could not be filmed: %s", run.path, error)
         return ""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
-from warpzone.evaluate.episode import Look, film_episode
-from warpzone.evaluate.film import FilmedEnv
-from warpzone.evaluate.policy_film import FilmedPolicy, first_clear
 from warpzone.evaluate.trained import load_policy
-from warpzone.evaluate.video import Frame
+from warpzone.video.episode import Look, record_episode
+from warpzone.video.policy_video import RecordedPolicy, first_clear
+from warpzone.video.recorded_env import RecordedEnv
+from warpzone.video.writer import Frame
 
 _PICTURES_A_SECOND = 6  # Of the game's time.
 _MILLISECONDS = 66  # Each is shown so long: about two and a half times the game's speed.
@@ -21,7 +21,7 @@ _TRIES = 4
 STRIP_KIND = "image/webp"
 
 
-def film_strip(target: Path, level: str, *, seed: int = 0, shrink: int = 2) -> bytes:
+def frame_strip(target: Path, level: str, *, seed: int = 0, shrink: int = 2) -> bytes:
     """Films an episode: the first of a few seeds that clears, or else the last tried.
 
     Args:
@@ -37,7 +37,7 @@ def film_strip(target: Path, level: str, *, seed: int = 0, shrink: int = 2) -> b
 
     trained = load_policy(target)
     options = trained.config.env
-    env = FilmedEnv(
+    env = RecordedEnv(
         level,
         sticky_prob=options.sticky_prob,
         noop_max=options.noop_max,
@@ -51,8 +51,8 @@ def film_strip(target: Path, level: str, *, seed: int = 0, shrink: int = 2) -> b
 
     chosen = first_clear(env, trained, seed=seed, greedy=False, tries=_TRIES)
     look = Look(fps=_PICTURES_A_SECOND, overlay=False)
-    policy = FilmedPolicy(trained, chosen, greedy=False)
-    film_episode(env, policy, keep, seed=chosen, look=look, after_clear=_FRAMES_AFTER_CLEAR)
+    policy = RecordedPolicy(trained, chosen, greedy=False)
+    record_episode(env, policy, keep, seed=chosen, look=look, after_clear=_FRAMES_AFTER_CLEAR)
     strip = io.BytesIO()
     pictures[0].save(
         strip,

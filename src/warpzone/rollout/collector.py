@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from warpzone.models.actor_critic import ActorCritic, Obs
-from warpzone.rollout.pilot import Pilot
+from warpzone.rollout.action_override import ActionOverride
 from warpzone.rollout.storage import RolloutStorage
 
 Info = dict[str, Any]
 
 
-class VectorGames(Protocol):
+class RolloutEnv(Protocol):
     """What a collector needs of an environment: `MarioVectorEnv`, or a toy in tests.
 
     Episodes follow each other within a step (same-step autoreset); `info["final_obs"]` then shows
@@ -70,13 +70,13 @@ class Collector:
         state: The network's memory; it stays where the network is.
     """
 
-    env: VectorGames
+    env: RolloutEnv
     model: ActorCritic
     storage: RolloutStorage
     generator: torch.Generator
     infer: Callable[[Obs, Tensor, Tensor], Any]
     observers: list[Callable[[Info, NDArray[np.bool_]], None]] = field(default_factory=list)
-    pilot: Pilot | None = None
+    override: ActionOverride | None = None
     patience: int = 0
     state: Tensor = field(init=False)
 
@@ -97,8 +97,8 @@ class Collector:
             began = time.perf_counter()
             decision = self.infer(storage.obs(t), self.state, storage.first[t])
             actions = sample(decision.logits, self.generator)
-            if self.pilot is not None:
-                forced = self.pilot.steer(actions.numpy(), storage.first[t].numpy())
+            if self.override is not None:
+                forced = self.override.apply(actions.numpy(), storage.first[t].numpy())
                 storage.forced[t] = torch.from_numpy(forced)
             storage.actions[t] = actions
             log_probs = torch.log_softmax(decision.logits, -1)

@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from warpzone.search.explore import SearchProgress
 from warpzone.search.jobs import Job
+from warpzone.search.solve import SearchProgress
 
 _MEGABYTE = 1 << 20
 
@@ -82,5 +82,7 @@ def _cells(now: SearchProgress) -> tuple[str, ...]:
         f"{now.frames / max(now.seconds, 0.01):,.0f}",
         f"{now.cells:,}",
         f"{now.memory / _MEGABYTE:.0f} of {now.memory_limit / _MEGABYTE:.0f} MB",
-        "searching" if now.way_frames is None else f"{now.way_frames:,} frames, improving",
+        "searching"
+        if now.solution_frames is None
+        else f"{now.solution_frames:,} frames, improving",
     )

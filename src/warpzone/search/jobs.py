@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
-from warpzone.search.explore import SearchOptions, SearchProgress, SearchResult, explore
 from warpzone.search.replay import RomPath
+from warpzone.search.solve import SearchOptions, SearchProgress, SearchResult, solve
 
 # On some systems an interrupt is heard only between waits.
 _WAIT_SECONDS = 0.5
@@ -61,7 +61,7 @@ def explore_many(
         try:
             for job in jobs:
                 future = pool.submit(
-                    explore,
+                    solve,
                     job.level,
                     job.seed,
                     options,

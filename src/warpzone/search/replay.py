@@ -6,10 +6,10 @@ import os
 from collections.abc import Sequence
 
 from warpzone import _native
-from warpzone.errors import WayError
-from warpzone.rom_image import identify
-from warpzone.roms import load_game
-from warpzone.search.way import PRINCESS, Way
+from warpzone.errors import SolutionError
+from warpzone.rom.image import identify
+from warpzone.rom.locate import load_game
+from warpzone.search.solution import PRINCESS, Solution
 
 RomPath = str | os.PathLike[str] | None
 
@@ -21,12 +21,12 @@ _FAILURES = {
 
 
 def replay(
-    way: Way, rom: RomPath = None, *, trace: bool = False, states_at: Sequence[int] = ()
+    solution: Solution, rom: RomPath = None, *, trace: bool = False, states_at: Sequence[int] = ()
 ) -> _native.Replay:
     """Begins the level from power-on and plays the way, then no buttons until the game moves on.
 
     Args:
-        way: What to play.
+        solution: What to play.
         rom: The game's image; by default `WARPZONE_ROM`, or the installed one.
         trace: Also record where Mario is at every frame.
         states_at: Frames of the way at which to keep save states.
@@ -34,42 +34,45 @@ def replay(
     Raises:
         WayError: If the way was found with another image.
     """
-    image = load_game(way.game, rom)
+    image = load_game(solution.game, rom)
     found = identify(image).body_sha1
-    if found != way.rom:
-        raise WayError(
-            f"the way for {way.level} was found with another image of the game (SHA-1 {way.rom},"
-            f" this one has {found}); give that image with --rom, or explore the level again"
+    if found != solution.rom:
+        raise SolutionError(
+            f"the solution of {solution.level} was found with another game image (SHA-1 "
+            f"{solution.rom}; this one has {found}); give that image with --rom, or solve the "
+            "level again"
         )
     return _native.replay(
         image,
-        way.game,
-        way.level,
-        way.frame_skip,
-        way.inputs,
+        solution.game,
+        solution.level,
+        solution.frame_skip,
+        solution.inputs,
         trace=trace,
         states_at=list(states_at),
     )
 
 
-def verify(way: Way, rom: RomPath = None) -> None:
+def verify(solution: Solution, rom: RomPath = None) -> None:
     """Replays a way.
 
     Raises:
         WayError: If the game does not go where the way says, or not in that time.
     """
-    played = replay(way, rom)
+    played = replay(solution, rom)
     ends = PRINCESS if played.ending == "princess" else played.end_level
     is_warp = played.ending == "warp"
-    if played.ending in ("death", "unfinished") or (is_warp and ends != way.ends):
-        raise WayError(f"the way for {way.level} does not clear it: {_FAILURES[played.ending]}")
+    if played.ending in ("death", "unfinished") or (is_warp and ends != solution.ends):
+        raise SolutionError(
+            f"the way for {solution.level} does not clear it: {_FAILURES[played.ending]}"
+        )
     for name, told, seen in (
-        ("ends", way.ends, ends),
-        ("frames", way.frames, played.frames),
-        ("area-changes", way.area_changes, played.area_changes),
+        ("ends", solution.ends, ends),
+        ("frames", solution.frames, played.frames),
+        ("area-changes", solution.area_changes, played.area_changes),
     ):
         if told != seen:
-            raise WayError(
-                f"the way for {way.level} is altered: it says {name}: {told}, and the replay shows"
-                f" {seen}"
+            raise SolutionError(
+                f"the solution of {solution.level} was altered: it says {name}: {told}, but the "
+                f"replay shows {seen}"
             )

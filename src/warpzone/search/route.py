@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpzone.search.replay import RomPath, replay
-from warpzone.search.way import Way
+from warpzone.search.solution import Solution
 
 # Columns of a trace.
 _AREA, _X, _Y, _COUNTS, _OBEYS, _MAZE = range(6)
@@ -53,17 +53,17 @@ class StartState:
     blob: bytes
 
 
-def track_of(way: Way, rom: RomPath = None) -> Track:
+def track_of(solution: Solution, rom: RomPath = None) -> Track:
     """Where the way leads.
 
     Whenever Mario comes back to a place where he has been (turning round, or sent back by a maze),
     what he did in between is left out.
     """
-    trace = replay(way, rom, trace=True).trace
+    trace = replay(solution, rom, trace=True).trace
     return _track(trace, loop_erased(trace))
 
 
-def start_states(way: Way, spacing: int = 64, rom: RomPath = None) -> list[StartState]:
+def start_states(solution: Solution, spacing: int = 64, rom: RomPath = None) -> list[StartState]:
     """Save states along the route, each at least `spacing` pixels from the one before.
 
     The first is the level's start. In the others Mario obeys and stands, climbs or swims, and a
@@ -72,14 +72,14 @@ def start_states(way: Way, spacing: int = 64, rom: RomPath = None) -> list[Start
     Detours of a second or more, which are no part of the route, have states as well: in 8-4 a
     hidden block has to be hit before Mario comes by again.
     """
-    return track_and_states(way, spacing, rom)[1]
+    return track_and_states(solution, spacing, rom)[1]
 
 
 def track_and_states(
-    way: Way, spacing: int = 64, rom: RomPath = None
+    solution: Solution, spacing: int = 64, rom: RomPath = None
 ) -> tuple[Track, list[StartState]]:
     """What `track_of` and `start_states` say, without tracing the way twice."""
-    trace = replay(way, rom, trace=True).trace
+    trace = replay(solution, rom, trace=True).trace
     frames, distances = [0], [0]
     kept = loop_erased(trace)
     ends = [*kept[1:], kept[-1] + 1]
@@ -87,12 +87,12 @@ def track_and_states(
         # What was left out led nowhere, but may have changed the level.
         for frame in range(begin, end if end - begin >= _DETOUR else begin + 1):
             row = trace[frame]
-            calm = row[_COUNTS] and row[_OBEYS] and frame % way.frame_skip == 0
+            calm = row[_COUNTS] and row[_OBEYS] and frame % solution.frame_skip == 0
             far = _gap(trace[frames[-1]], row) >= spacing
             if calm and (far if frame == begin else frame - frames[-1] >= _DETOUR):
                 frames.append(frame)
                 distances.append(distance)
-    blobs = replay(way, rom, states_at=frames).states
+    blobs = replay(solution, rom, states_at=frames).states
     states = [
         StartState(frame, _point(trace[frame]), distance, blob)
         for frame, distance, blob in zip(frames, distances, blobs, strict=True)

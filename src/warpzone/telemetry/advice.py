@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-HINTS = "warpzone.train.hints"
+HINTS = "warpzone.train.guidance.hints"
 """The logger that advice goes to; its lines begin with [hint]."""
 
 

@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from warpzone.system.processes import ProcessId
 from warpzone.telemetry.jsonl import JsonlSink, last_line
-from warpzone.telemetry.processes import ProcessId
 
 INTERVAL = 5.0
 """Seconds between two signs of life."""

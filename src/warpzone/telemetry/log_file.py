@@ -15,9 +15,9 @@ from warpzone.telemetry.append_file import AppendFile
 _PREFIXES = {
     "warpzone.envs": "env",
     "warpzone.replay": "replay",
-    "warpzone.train.hints": "hint",
-    "warpzone.tools.bench": "bench",
-    "warpzone.tools.backfill": "migrate",
+    "warpzone.train.guidance.hints": "hint",
+    "warpzone.bench.env": "bench",
+    "warpzone.runs.backfill": "migrate",
 }
 
 

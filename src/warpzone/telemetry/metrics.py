@@ -99,12 +99,12 @@ _LOSS = [
 
 _LEARN = [
     _count("learn/policy_lag", "updates", "Age of the policy that collected; 0 unless overlapped."),
-    Metric("learn/rate", "", "Learning rate of the last optimizer step."),
-    Metric("learn/entropy_coefficient", "", "Weight of the entropy term."),
+    Metric("learn/learning_rate", "", "Learning rate of the last optimizer step."),
+    Metric("learn/ent_coef", "", "Weight of the entropy term."),
     Metric("learn/clip_range", "", "PPO's clipping range of the probability ratio."),
     Metric("learn/entropy", "nats", "Mean entropy of the policy."),
-    Metric("learn/kl", "nats", "Mean divergence of the new policy from the collecting one."),
-    Metric("learn/clip_share", "share", "Samples whose ratio was clipped."),
+    Metric("learn/approx_kl", "nats", "Mean divergence of the new policy from the collecting one."),
+    Metric("learn/clip_fraction", "share", "Samples whose ratio was clipped."),
     Metric("learn/rho_mean", "", "V-trace: mean importance ratio before it is cut off."),
     Metric("learn/grad_norm", "", "Gradient norm before clipping, mean over optimizer steps."),
     Metric("learn/explained_variance", "share", "Variance of the returns that the value explains."),
@@ -156,7 +156,7 @@ _REWARD = [
 _ROLLOUT = [
     Metric("rollout/clear_rate", "share", "Clears among the last 100 episodes."),
     Metric("rollout/forward_share", "share", "Lanes whose progress rose during the rollout."),
-    Metric("rollout/forced_share", "share", "Steps whose action a script or a rescue forced."),
+    Metric("rollout/override_share", "share", "Steps whose action a script or a rescue forced."),
     Metric("rollout/progress_per_step", "px/step", "Progress of all lanes by steps."),
     Metric("rollout/stagnation_mean", "frames", "Frames without progress, mean over the lanes."),
     _count("rollout/milestones", "milestones", "Milestones passed since the row before."),
@@ -168,7 +168,7 @@ _ROLLOUT = [
 
 _AIDS = [
     _count("rescue/count", "rescues", "Rescues since the run began."),
-    _count("rescue/lanes", "lanes", "Lanes that are driven by a script or a rescue now."),
+    _count("rescue/envs", "lanes", "Lanes that are driven by a script or a rescue now."),
     Metric("adaptive/distance_weight", "", "Weight of distance under adaptive control."),
     Metric("adaptive/entropy_scale", "", "Its factor on the entropy weight."),
     Metric("adaptive/rate_scale", "", "Its factor on the learning rate."),
@@ -178,7 +178,9 @@ _REPLAY = [
     Metric("replay/fill", "share", "Transitions that can be drawn, of the capacity."),
     _count("replay/pushed", "transitions", "Transitions pushed since the run began."),
     Metric("replay/better_share", "share", "Drawn ones that were better than the critic says now."),
-    Metric("replay/shown_better_share", "share", "The same of steps drawn from demonstrations."),
+    Metric(
+        "replay/demonstration_better_share", "share", "The same of steps drawn from demonstrations."
+    ),
     Metric("replay/unique_ratio_last", "share", "Different transitions in the last draw."),
     Metric("replay/unique_ratio_mean", "share", "The same, mean over all draws."),
     *_spread("replay/priority", "", "Priorities as they are drawn by", "mean p50 p90 p99"),

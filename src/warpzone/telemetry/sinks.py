@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
+from warpzone.system.atomic_file import replacing
 from warpzone.telemetry.append_file import AppendFile
 from warpzone.telemetry.jsonl import JsonlSink, read_rows
 from warpzone.telemetry.metrics import STEPS, find_metric
-from warpzone.whole_file import replacing
 
 __all__ = ["JsonlSink", "ParquetSnapshot", "Sink", "TensorBoardSink", "write_parquet"]
 

@@ -12,32 +12,22 @@ from typing import Any, Literal
 import torch
 from torch import nn
 
-from warpzone import _native
-from warpzone.config import ModelOptions, TrainConfig
-from warpzone.errors import CheckpointError, ConfigError
-from warpzone.learning.learner import LearnerSettings
-from warpzone.learning.returns import Discount
+from warpzone.algorithms.learner import LearnerSettings
+from warpzone.algorithms.returns import Discount
+from warpzone.config.options import TrainConfig
+from warpzone.envs.vectors.make import AnyVectorEnv, make_vector_env
+from warpzone.envs.vectors.options import WorkerOptions
+from warpzone.errors import ConfigError
 from warpzone.models import compiling
 from warpzone.models.actor_critic import ActorCritic
-from warpzone.models.encoders import (
-    Encoder,
-    FoldedEncoder,
-    ImpalaEncoder,
-    NatureEncoder,
-    TileEncoder,
-)
-from warpzone.models.memory import make_memory
-from warpzone.processors import processor_cores
 from warpzone.rollout.collector import Collector
 from warpzone.rollout.sources import OverlappedSource, SerialSource, Source
 from warpzone.rollout.storage import RolloutStorage
-from warpzone.train.checkpoint_tree import fit_compiled, keys_differ, strip_compiled
-from warpzone.train.curriculum import LevelChooser, LevelCurriculum, RandomLevels
-from warpzone.train.levels import draws_levels, trained_levels
-from warpzone.train.starts import EpisodeStarts
-from warpzone.train.ways import read_guides
-from warpzone.vectors.make import Games, make_games
-from warpzone.vectors.options import WorkerOptions
+from warpzone.runs.levels import draws_levels, trained_levels
+from warpzone.system.cpu import processor_cores
+from warpzone.train.curriculum.levels import LevelChooser, LevelCurriculum, RandomLevels
+from warpzone.train.curriculum.solutions import read_guides
+from warpzone.train.curriculum.starts import EpisodeStarts
 
 _ALLOW_CPU = "WARPZONE_ALLOW_CPU_AUTO"
 Precision = Literal["float32", "bfloat16", "float16"]
@@ -48,10 +38,10 @@ _PRECISIONS: dict[Precision, torch.dtype] = {
 }
 
 
-def make_env(config: TrainConfig) -> Games:
+def make_env(config: TrainConfig) -> AnyVectorEnv:
     """The games of a run."""
     env, workers = config.env, config.workers
-    return make_games(
+    return make_vector_env(
         trained_levels(env),
         num_envs=env.num_envs,
         num_threads=env.num_threads or processor_cores(),
@@ -69,77 +59,26 @@ def make_env(config: TrainConfig) -> Games:
         autoreset="same-step",
         max_steps=env.max_steps,
         stagnation_limit=env.stagnation_limit,
-        weights=reward_weights(config),
-        **shared_env_options(config),
+        weights=asdict(config.reward),
+        **env.policy_env_options(),
         sticky_prob=env.sticky_prob,
         noop_max=env.noop_max,
         level_order="random" if draws_levels(env) and env.vector != "native" else "cycle",
     )
 
 
-def make_starts(config: TrainConfig, env: Games, seed: int) -> EpisodeStarts:
+def make_starts(config: TrainConfig, env: AnyVectorEnv, seed: int) -> EpisodeStarts:
     """Where the episodes of a run begin."""
     options, levels = config.starts, trained_levels(config.env)
     chooser: LevelChooser | None = None
     if config.env.level_order == "curriculum":
-        chooser = LevelCurriculum(levels, config.env.level_floor)
+        chooser = LevelCurriculum(levels, config.env.min_level_share)
     elif draws_levels(config.env) and config.env.vector == "native":
         chooser = RandomLevels(levels, seed)
-    guides = read_guides(Path(options.ways), levels, options.spacing) if options.ways else None
+    guides = (
+        read_guides(Path(options.solutions), levels, options.spacing) if options.solutions else None
+    )
     return EpisodeStarts(env, options, seed, guides=guides, chooser=chooser)
-
-
-def reward_weights(config: TrainConfig) -> dict[str, float]:
-    """What the games of a run reward."""
-    return asdict(config.reward)
-
-
-def shared_env_options(config: TrainConfig) -> dict[str, Any]:
-    """What an environment must have in common with the one that a network was trained on."""
-    env = config.env
-    options: dict[str, Any] = {
-        "obs": env.obs,
-        "actions": env.actions,
-        "frame_skip": env.frame_skip,
-        "stack": env.stack,
-    }
-    if env.obs == "pixels":
-        options["hud"] = env.hud
-        options["show_buttons"] = env.show_buttons
-    return options
-
-
-def make_model(options: ModelOptions, obs_space: Any, actions: int) -> ActorCritic:
-    """The network for a space of observations."""
-    encoder: Encoder
-    if hasattr(obs_space, "spaces"):
-        grid = obs_space["tiles"].shape
-        features = [_native.feature_name(i) for i in range(obs_space["features"].shape[0])]
-        encoder = TileEncoder(grid, features, options.hidden, options.hidden // 2)
-    else:
-        shape = obs_space.shape
-        kind = "folded" if options.encoder == "auto" else options.encoder
-        if kind == "folded":
-            encoder = FoldedEncoder(shape, (32, 32), options.hidden)
-        elif kind == "nature":
-            encoder = NatureEncoder(shape, (16, 32, 32), options.hidden)
-        else:
-            encoder = ImpalaEncoder(shape, (16, 32, 32), options.hidden)
-    width = encoder.size
-    memory = make_memory(options.memory, width, options.memory_size, options.memory_window)
-    return ActorCritic(encoder, memory, actions, noisy_heads=options.heads == "noisy")
-
-
-def place_model(model: ActorCritic, device: torch.device) -> ActorCritic:
-    """Brings a network to where it runs, in the layout that is quick there.
-
-    Channels-last was measured (one core, bfloat16): the residual network learns in 0.55 of the time
-    and infers in 0.35 of it; the small Nature network takes 1.15 times as long, so it keeps its
-    layout; the folded one arranges itself. On CUDA it is what tensor cores want.
-    """
-    if device.type == "cuda" or isinstance(model.encoder, ImpalaEncoder):
-        model = model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-    return model.to(device)
 
 
 def make_source(
@@ -231,9 +170,9 @@ def make_optimizer(config: TrainConfig, model: nn.Module) -> torch.optim.Optimiz
     return kind(model.parameters(), lr=rate, eps=1e-5, fused=fused)
 
 
-def discount(config: TrainConfig) -> Discount:
+def gamma(config: TrainConfig) -> Discount:
     """What the future is worth to a run."""
-    return Discount(config.learn.discount, config.learn.tile_discount)
+    return Discount(config.learn.gamma, config.learn.progress_gamma)
 
 
 def learner_settings(config: TrainConfig) -> LearnerSettings:
@@ -241,35 +180,15 @@ def learner_settings(config: TrainConfig) -> LearnerSettings:
     learn = config.learn
     return LearnerSettings(
         algorithm=learn.algo,
-        discount=discount(config),
-        trace=learn.trace,
-        clip=learn.clip,
+        gamma=gamma(config),
+        gae_lambda=learn.gae_lambda,
+        clip_coef=learn.clip_coef,
         epochs=learn.epochs,
-        minibatch=learn.minibatch,
-        accumulate=learn.accumulate,
-        value_weight=learn.value_weight,
-        gradient_norm=learn.gradient_norm,
-        norm_limit=learn.norm_limit,
-        skips_allowed=learn.skips_allowed,
-        stop_at_kl=learn.stop_at_kl,
+        minibatch_size=learn.minibatch_size,
+        grad_accumulation=learn.grad_accumulation,
+        vf_coef=learn.vf_coef,
+        max_grad_norm=learn.max_grad_norm,
+        grad_norm_limit=learn.grad_norm_limit,
+        max_skipped_updates=learn.max_skipped_updates,
+        target_kl=learn.target_kl,
     )
-
-
-def load_weights(model: nn.Module, weights: dict[str, Any]) -> None:
-    """Gives a network the weights of a checkpoint, whether either was compiled or not.
-
-    Raises:
-        CheckpointError: With the list of parts that are missing or unexpected, or of another size.
-    """
-    expected = model.state_dict()
-    error = keys_differ(expected, weights)
-    if error is not None:
-        raise error
-    fitted = fit_compiled(strip_compiled(weights), expected)
-    for name, tensor in expected.items():
-        if fitted[name].shape != tensor.shape:
-            raise CheckpointError(
-                f"the checkpoint does not fit the model: {name} is {tuple(fitted[name].shape)} "
-                f"instead of {tuple(tensor.shape)}"
-            )
-    model.load_state_dict(fitted)

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpzone import _native
+from warpzone.envs.vectors.make import AnyVectorEnv
 from warpzone.rollout.collector import Info
 from warpzone.telemetry.episodes import Episode, EpisodeStatistics
-from warpzone.train.starts import Start
-from warpzone.vectors.make import Games
+from warpzone.train.curriculum.starts import Start
 
 # By number of info["death_cause"].
 _CAUSES = ("other", "enemy", "pit", "time")
@@ -26,7 +26,7 @@ class EpisodeLog:
     nothing else depends on when that was.
     """
 
-    def __init__(self, env: Games, statistics: EpisodeStatistics):
+    def __init__(self, env: AnyVectorEnv, statistics: EpisodeStatistics):
         """Reports to the statistics, and to `sink` once one is set."""
         self.env, self.statistics = env, statistics
         self.sink: Callable[[Episode], None] | None = None

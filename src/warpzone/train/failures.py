@@ -21,6 +21,6 @@ def out_of_memory(error: BaseException, saved: str) -> RunError:
     """Says what to do about it, and what became of the latest state."""
     reason = str(error).strip().splitlines()[0] if str(error) else type(error).__name__
     return RunError(
-        f"memory ran out ({reason}); {saved}; resume with a smaller --minibatch and "
+        f"memory ran out ({reason}); {saved}; resume with a smaller --minibatch-size and "
         "--resume-with-changes, or start again with fewer --num-envs or --rollout-steps"
     )

@@ -8,18 +8,18 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from warpzone.algorithms.learner import LearnerError
 from warpzone.errors import CheckpointError, RunError
-from warpzone.learning.learner import LearnerError
+from warpzone.runs.checkpoint import CheckpointMeta
+from warpzone.runs.checkpoint_store import CheckpointStore
+from warpzone.system.signals import StopRequest
 from warpzone.telemetry.heartbeat import Heartbeat
 from warpzone.telemetry.hub import Telemetry
 from warpzone.telemetry.metrics import MetricRow
 from warpzone.telemetry.resources import ResourceMonitor
 from warpzone.telemetry.terminal import Display, Progress, duration, short
-from warpzone.train.checkpoint import CheckpointMeta
-from warpzone.train.checkpoint_store import CheckpointStore
 from warpzone.train.failures import is_out_of_memory, out_of_memory
 from warpzone.train.pace import Every, Pace
-from warpzone.train.signals import StopRequest
 from warpzone.train.trainer import Trainer
 
 _log = logging.getLogger(__name__)
@@ -44,12 +44,12 @@ class Loop:
         resources: ResourceMonitor,
         store: CheckpointStore,
         display: Display,
-        film: Callable[[Path], None] | None = None,
+        record: Callable[[Path], None] | None = None,
         until: Until | None = None,
     ):
         """Puts the parts together; `film` begins a film of a checkpoint and returns at once."""
         self.trainer, self.telemetry, self.heartbeat = trainer, telemetry, heartbeat
-        self.resources, self.store, self.display, self.film = resources, store, display, film
+        self.resources, self.store, self.display, self.record = resources, store, display, record
         self.until = until
         self.best = store.best_clear_rate()
         self.pace = Pace(trainer.steps)
@@ -62,7 +62,7 @@ class Loop:
         The latest state is saved whatever ends the loop; only a second Ctrl-C ends it at once.
         """
         config = self.trainer.config.run
-        save_every, film_every = Every(config.checkpoint_minutes), Every(config.video_minutes)
+        save_every, video_every = Every(config.checkpoint_minutes), Every(config.video_minutes)
         try:
             while self.trainer.steps < config.steps and not stop and not self._reached_goal():
                 self.heartbeat.beat("update", self.trainer.updates, self.trainer.steps)
@@ -70,8 +70,8 @@ class Loop:
                 self._show(row)
                 if self.trainer.updates % config.log_every == 0:
                     self._report(row)
-                if self.film is not None and film_every.due() and (path := self._try_to_save()):
-                    self.film(path)
+                if self.record is not None and video_every.due() and (path := self._try_to_save()):
+                    self.record(path)
                 if save_every.due():
                     self._try_to_save()
             self.save()

@@ -10,9 +10,9 @@ from typing import Any
 
 from torch import Tensor
 
-from warpzone.config import TrainConfig
-from warpzone.learning import returns
-from warpzone.learning.imitation import ImitationSettings, SelfImitation
+from warpzone.algorithms import returns
+from warpzone.algorithms.self_imitation import ImitationSettings, SelfImitation
+from warpzone.config.options import TrainConfig
 from warpzone.models.actor_critic import ActorCritic
 from warpzone.replay.buffer import Moments, PrioritizedReplay, ReplaySettings
 from warpzone.rollout.storage import RolloutStorage
@@ -49,7 +49,7 @@ class ReplayLearning:
         """
         options, env = config.replay, config.env
         tiles = env.obs == "tiles"
-        self._discount = build.discount(config)
+        self._discount = build.gamma(config)
         self._save = options.save
 
         def make_memory(capacity: int, lanes: int, seed: int) -> PrioritizedReplay:
@@ -69,9 +69,9 @@ class ReplayLearning:
             options.batches,
             options.batch,
             options.weight,
-            options.value_weight,
+            options.vf_coef,
             options.beta,
-            options.warm_up,
+            options.learning_starts,
         )
         self._imitation = SelfImitation(model, self.memory, settings, apply, autocast)
         self.shown: PrioritizedReplay | None = None
@@ -79,7 +79,7 @@ class ReplayLearning:
             self.shown = make_memory(sum(len(moments.actions) for moments in shown), 1, seed + 1)
             for moments in shown:
                 self.shown.push(moments)
-            settings = replace(settings, warm_up=0)
+            settings = replace(settings, learning_starts=0)
             self._from_shown = SelfImitation(model, self.shown, settings, apply, autocast)
 
     def push(self, storage: RolloutStorage) -> None:
@@ -91,7 +91,7 @@ class ReplayLearning:
             storage.terminated,
             storage.ended,
         )
-        discount = self._discount.of(storage.progress())
+        gamma = self._discount.of(storage.progress())
         obs = storage.all_obs()
         stacks, features = obs if isinstance(obs, tuple) else (obs, None)
         self.memory.push(
@@ -100,7 +100,7 @@ class ReplayLearning:
                 features,
                 storage.first[: storage.steps],
                 storage.actions,
-                returns.gae(steps, discount, trace=1.0).returns,
+                returns.gae(steps, gamma, gae_lambda=1.0).returns,
                 storage.values,
             )
         )
@@ -111,7 +111,7 @@ class ReplayLearning:
         if self.shown is not None:
             told = self._from_shown.learn(update, progress)
             if told:
-                row["replay/shown_better_share"] = told["replay/better_share"]
+                row["replay/demonstration_better_share"] = told["replay/better_share"]
             self.shown.take_metrics()
         return row | self._imitation.learn(update, progress) | self.memory.take_metrics()
 

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import logging
+import shutil
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
-from warpzone.config import TrainConfig
-from warpzone.config_io import from_toml, to_toml
-from warpzone.presets import preset
+from warpzone.config.io import to_toml
+from warpzone.config.options import TrainConfig
+from warpzone.runs import checkpoint
+from warpzone.runs.checkpoint_store import CheckpointStore, find_latest
+from warpzone.runs.directory import CONFIG_FILE, RunDirectory, run_of
+from warpzone.runs.lock import run_lock
+from warpzone.runs.resume import Difference, check_config, find_resume
+from warpzone.runs.saved_config import FREE_OPTIONS, saved_config, with_free_options
+from warpzone.system.signals import StopRequest, handle_signals
 from warpzone.telemetry.advice import AdviceSink, Observer
 from warpzone.telemetry.heartbeat import CRASHED, FINISHED, INTERRUPTED, Heartbeat
 from warpzone.telemetry.hub import Telemetry
@@ -21,38 +28,15 @@ from warpzone.telemetry.metrics import STARTS
 from warpzone.telemetry.resources import ResourceMonitor
 from warpzone.telemetry.sinks import ParquetSnapshot, Sink, TensorBoardSink
 from warpzone.telemetry.terminal import DisplayHandler, Mode, make_display
-from warpzone.train import checkpoint
-from warpzone.train.checkpoint_store import CheckpointStore
 from warpzone.train.loop import Loop, Until
-from warpzone.train.memory_ladder import fitted
-from warpzone.train.resume_guard import Difference, check_config, find_resume
-from warpzone.train.run_directory import RunDirectory, run_of
-from warpzone.train.signals import StopRequest, handle_signals
+from warpzone.train.oom_ladder import fitted
 from warpzone.train.trainer import Trainer
 from warpzone.train.watch import hint_observers, start_watchdogs
 
 _log = logging.getLogger(__name__)
 
-Film = Callable[[Path, Path], None]
+Record = Callable[[Path, Path], None]
 """Begins to film a checkpoint, given the file to write, and returns at once."""
-
-FREE_OPTIONS = (
-    "run.steps",
-    "run.runs",
-    "run.name",
-    "run.log_every",
-    "run.checkpoint_minutes",
-    "run.video_minutes",
-    "run.keep_checkpoints",
-    "run.stop_at_clear_rate",
-    "run.torch_threads",
-    "run.auto_mem",
-    "watch",
-    "env.num_threads",
-    "workers",
-    "model.sharpness",
-)
-"""What may differ between a run and its continuation without changing what is learned."""
 
 
 def run_name(config: TrainConfig) -> str:
@@ -60,29 +44,12 @@ def run_name(config: TrainConfig) -> str:
     return config.run.name or f"mario-{config.env.level.replace(',', '+')}"
 
 
-def saved_config(target: Path) -> TrainConfig:
-    """The configuration that a run, or the run of a checkpoint, was started with."""
-    run = run_of(target)
-    return from_toml(run.read_config(), preset("cpu"), str(run.config))
-
-
-def with_free_options(saved: TrainConfig, asked: TrainConfig) -> TrainConfig:
-    """A run's own configuration, with what is asked for now where that may differ."""
-    for name in FREE_OPTIONS:
-        table, _, option = name.partition(".")
-        value = getattr(asked, table)
-        if option:
-            value = replace(getattr(saved, table), **{option: getattr(value, option)})
-        saved = replace(saved, **{table: value})
-    return saved
-
-
 @dataclass(frozen=True)
 class _Watch:
     """How a run is shown, filmed and commented on."""
 
     mode: Mode
-    film: Film | None
+    record: Record | None
     observers: Sequence[Observer]
     until: Until | None
 
@@ -91,7 +58,7 @@ def start(
     config: TrainConfig,
     display: Mode = "auto",
     *,
-    film: Film | None = None,
+    record: Record | None = None,
     observers: Sequence[Observer] = (),
     until: Until | None = None,
 ) -> tuple[RunDirectory, StopRequest]:
@@ -100,7 +67,7 @@ def start(
     Args:
         config: What is asked for.
         display: How progress is shown.
-        film: Films checkpoints while the run goes on.
+        record: Records videos of checkpoints while the run continues.
         observers: See every row of metrics and may answer with advice.
         until: Ends the session early, with everything saved.
     """
@@ -109,7 +76,7 @@ def start(
         config = fitted(config)
     with closing(Trainer(config)) as trainer:  # first, so that what cannot be built leaves no run
         run = RunDirectory.create(Path(config.run.runs), run_name(config), to_toml(config))
-        return run, _train(run, trainer, None, _Watch(display, film, observers, until))
+        return run, _train(run, trainer, None, _Watch(display, record, observers, until))
 
 
 def resume(
@@ -118,7 +85,7 @@ def resume(
     allow_changes: bool = False,
     display: Mode = "auto",
     *,
-    film: Film | None = None,
+    record: Record | None = None,
     observers: Sequence[Observer] = (),
     until: Until | None = None,
 ) -> tuple[RunDirectory, StopRequest]:
@@ -129,7 +96,7 @@ def resume(
         config: What is asked for now.
         allow_changes: Go on although `config` differs from the run's own.
         display: How progress is shown.
-        film: Films checkpoints while the run goes on.
+        record: Records videos of checkpoints while the run continues.
         observers: See every row of metrics and may answer with advice.
         until: Ends the session early, with everything saved.
     """
@@ -141,8 +108,52 @@ def resume(
         asdict(saved_config(target)), asdict(config), FREE_OPTIONS, allow_changes
     )
     with closing(Trainer(config)) as trainer:
-        watch = _Watch(display, film, observers, until)
+        watch = _Watch(display, record, observers, until)
         return run, _train(run, trainer, path, watch, changes)
+
+
+@dataclass(frozen=True)
+class RunTraining:
+    """Starts a run, or resumes it from its latest checkpoint.
+
+    Attributes:
+        display: How progress is shown.
+        record: Records videos of checkpoints while a run continues.
+        allow_changes: Runs that were started before take the new configuration.
+    """
+
+    display: Mode = "auto"
+    record: Record | None = None
+    allow_changes: bool = False
+
+    def __call__(self, run: Path, config: TrainConfig, until: Until) -> StopRequest:
+        """Trains until the steps are done, `until` says so, or a stop is requested."""
+        if find_latest(run) is None:
+            discard_unborn(run)
+            return start(config, self.display, record=self.record, until=until)[1]
+        # As the run began: --auto-mem may have made it smaller than what is asked for.
+        same = with_free_options(saved_config(run), config)
+        return resume(
+            run,
+            config if self.allow_changes else same,
+            self.allow_changes,
+            self.display,
+            record=self.record,
+            until=until,
+        )[1]
+
+
+def discard_unborn(run: Path) -> None:
+    """Removes the folder of a run that was killed before its first checkpoint.
+
+    Nothing that could be gone on with is in it, and its name is needed.
+    """
+    if not run.exists():
+        return
+    if (run / CONFIG_FILE).is_file():
+        with run_lock(run):
+            pass  # Somebody who trains here this moment is told apart from somebody killed.
+    shutil.rmtree(run)
 
 
 def _train(
@@ -212,10 +223,10 @@ def _make_loop(
         resources=resources,
         store=store,
         display=display,
-        film=None if watch.film is None else partial(_film, run, watch.film),
+        record=None if watch.record is None else partial(_record, run, watch.record),
         until=watch.until,
     )
 
 
-def _film(run: RunDirectory, film: Film, path: Path) -> None:
-    film(path, run.videos / f"{path.stem}.mp4")
+def _record(run: RunDirectory, record: Record, path: Path) -> None:
+    record(path, run.videos / f"{path.stem}.mp4")

@@ -12,24 +12,26 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from warpzone.config import TrainConfig
-from warpzone.learning.averaging import AveragedPolicy
-from warpzone.learning.learner import Learner
-from warpzone.learning.schedules import blended, scheduled
+from warpzone.algorithms.ema import EmaPolicy
+from warpzone.algorithms.learner import Learner
+from warpzone.algorithms.schedules import lerp, scheduled
+from warpzone.config.options import TrainConfig
+from warpzone.envs.setup import feature_names
 from warpzone.models.actor_critic import ActorCritic, Decision, Obs
 from warpzone.models.arithmetic import one_thread
+from warpzone.models.build import make_model, place_model
 from warpzone.models.placement import to_device
-from warpzone.processors import processor_cores
+from warpzone.models.weights import load_weights, strip_compiled
 from warpzone.rollout.collector import Collector, Info
 from warpzone.rollout.sources import snapshot_of
 from warpzone.rollout.storage import RolloutStorage
+from warpzone.system.cpu import processor_cores
 from warpzone.telemetry.episodes import EpisodeStatistics
 from warpzone.telemetry.metrics import MetricRow
 from warpzone.train import build
-from warpzone.train.checkpoint_tree import strip_compiled
-from warpzone.train.demonstrations import demonstrations
+from warpzone.train.curriculum.demonstrations import demonstrations
 from warpzone.train.episode_log import EpisodeLog
-from warpzone.train.guidance import Guidance
+from warpzone.train.guidance.guidance import Guidance
 from warpzone.train.pace import speed_row
 from warpzone.train.random_streams import RandomStreams
 from warpzone.train.replay_learning import ReplayLearning
@@ -46,8 +48,8 @@ class Trainer:
         self.device = build.choose_device(config)
         self.env = build.make_env(config)
         space, actions = self.env.single_observation_space, len(self.env.config.actions)
-        model = build.make_model(config.model, space, actions)
-        self.model = build.place_model(model, self.device)
+        model = make_model(config.model, space, actions, feature_names())
+        self.model = place_model(model, self.device)
         self.precision = build.choose_precision(config, self.device)
         self.autocast = build.make_autocast(self.precision, self.device)
         self.storage = self._make_storage()
@@ -56,7 +58,7 @@ class Trainer:
         self.collector = Collector(
             self.env, policy, self.storage, self.random.collect, partial(self._infer, policy)
         )
-        self.collector.pilot = self.guidance.pilot
+        self.collector.override = self.guidance.override
         self.collector.patience = config.env.stagnation_limit * config.env.frame_skip
         self.source = build.make_source(self.collector, self.model, self._make_storage)
         self.optimizer = build.make_optimizer(config, self.model)
@@ -68,7 +70,7 @@ class Trainer:
             self.autocast,
             scaler=build.make_scaler(self.precision, self.device),
         )
-        self.average = AveragedPolicy(self.model, config.learn.averaging)
+        self.average = EmaPolicy(self.model, config.learn.ema_decay)
         self.statistics = EpisodeStatistics()
         self.episodes = EpisodeLog(self.env, self.statistics)
         self.starts = build.make_starts(config, self.env, self.random.starts_seed)
@@ -110,13 +112,13 @@ class Trainer:
         self.average.update(self.model)
         learned = time.perf_counter()
         row["reward/sum"] = float(self.storage.rewards.sum())
-        row["rollout/forced_share"] = float(self.storage.forced.float().mean())
+        row["rollout/override_share"] = float(self.storage.forced.float().mean())
         self.source.release()
         self.steps += self._batch
         self.updates += 1
         wall = time.perf_counter() - began
         self.elapsed += wall
-        return row | {"learn/rate": rate} | speed_row(rollout, learned - learning, wall)
+        return row | {"learn/learning_rate": rate} | speed_row(rollout, learned - learning, wall)
 
     @property
     def _batch(self) -> int:
@@ -172,9 +174,9 @@ class Trainer:
         learn = self.config.learn
         progress = self.steps / self.config.run.steps
         rate = learn.learning_rate * scheduled(
-            learn.schedule, progress, learn.final_rate, learn.warm_up
+            learn.lr_schedule, progress, learn.lr_final_factor, learn.lr_warmup
         )
-        rate *= blended(1.0, learn.success_rate_share, self.success)
+        rate *= lerp(1.0, learn.lr_success_factor, self.success)
         rate = self.guidance.rate(rate)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
@@ -182,9 +184,9 @@ class Trainer:
 
     def _entropy_weight(self) -> float:
         learn = self.config.learn
-        faded = self.success**learn.entropy_fade
-        annealed = blended(learn.entropy, learn.entropy_at_success, faded)
-        annealed *= scheduled(learn.entropy_schedule, self.steps / self.config.run.steps, 0.0)
+        faded = self.success**learn.ent_coef_fade
+        annealed = lerp(learn.ent_coef, learn.ent_coef_at_success, faded)
+        annealed *= scheduled(learn.ent_coef_schedule, self.steps / self.config.run.steps, 0.0)
         return self.guidance.entropy(annealed)
 
     def _infer(
@@ -225,7 +227,7 @@ class Trainer:
             apply=self.learner.take_step,
             autocast=self.autocast,
             seed=self.random.replay_seed,
-            shown=demonstrations(self.config) if self.config.starts.ways else (),
+            shown=demonstrations(self.config) if self.config.starts.solutions else (),
         )
 
     # Everything that an exact resume needs.
@@ -261,7 +263,7 @@ class Trainer:
         Raises:
             CheckpointError: When the network has other parts.
         """
-        build.load_weights(self.model, state["model"])
+        load_weights(self.model, state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.learner.load_state_dict(state["learner"])
         self.average.load_state_dict(state["average"])

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
-from warpzone.config_aids import WatchOptions
+from warpzone.config.aids import WatchOptions
+from warpzone.runs.directory import RunDirectory
 from warpzone.telemetry.advice import Observer
 from warpzone.telemetry.heartbeat import Heartbeat
 from warpzone.telemetry.watchdog import SlowSteps, StallWatchdog
-from warpzone.train.hints import Hints
-from warpzone.train.run_directory import RunDirectory
-from warpzone.train.timed_games import TimedGames
+from warpzone.train.guidance.hints import Hints
+from warpzone.train.timed_env import TimedEnv
 from warpzone.train.trainer import Trainer
 
 
@@ -27,7 +27,7 @@ def start_watchdogs(
     if options.slow_step > 0:
         slow = SlowSteps(options.slow_step, options.slow_count, options.slow_window, run.stalls)
         stack.callback(slow.close)
-        trainer.collector.env = TimedGames(trainer.env, slow)
+        trainer.collector.env = TimedEnv(trainer.env, slow)
 
 
 def hint_observers(options: WatchOptions) -> list[Observer]:

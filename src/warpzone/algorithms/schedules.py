@@ -1,0 +1,32 @@
+"""Values that move with the environment steps done, or with success."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+Shape = Literal["constant", "linear", "cosine"]
+
+
+def scheduled(shape: Shape, progress: float, final_share: float, warmup: float = 0.0) -> float:
+    """The factor on a starting value.
+
+    Args:
+        shape: How it falls.
+        progress: Share of the run that is done.
+        final_share: What is left of the value at the end.
+        warmup: Share of the run over which it rises from nothing.
+    """
+    if warmup > 0 and progress < warmup:
+        return progress / warmup
+    if shape == "constant":
+        return 1.0
+    done = min(max((progress - warmup) / max(1.0 - warmup, 1e-9), 0.0), 1.0)
+    left = 1.0 - done if shape == "linear" else 0.5 * (1.0 + math.cos(math.pi * done))
+    return final_share + (1.0 - final_share) * left
+
+
+def lerp(start: float, end: float, share: float) -> float:
+    """The point between two values, `share` of the way."""
+    bounded = min(max(share, 0.0), 1.0)
+    return start + (end - start) * bounded

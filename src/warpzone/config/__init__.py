@@ -1,0 +1,1 @@
+"""The configuration of a run: options, presets, files and variables."""

@@ -1,0 +1,91 @@
+"""What an environment needs of the machine that the game runs on."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Protocol, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpzone.envs.setup import EnvSetup
+from warpzone.errors import ConfigError
+
+Backend = Literal["native", "nes-py"]
+BACKENDS: tuple[str, ...] = get_args(Backend)
+
+
+class Machine(Protocol):
+    """A console with the game in it.
+
+    All that is known about the game is read from `ram`, so infos, rewards, tiles and ends are the
+    same on every machine that runs the game alike.
+    """
+
+    @property
+    def frame_count(self) -> int:
+        """Frames since the machine was made."""
+
+    @property
+    def ram(self) -> NDArray[np.uint8]:
+        """The 2 KiB as they are now: a view, no copy."""
+
+    @property
+    def screen(self) -> NDArray[np.uint8]:
+        """The last drawn picture, 240 x 256 x 3."""
+
+    def begin(self, level: str) -> None:
+        """Goes to the first moment of a level in which Mario obeys; the same one every time."""
+
+    def resume(self, state: bytes) -> None:
+        """Goes to a save state."""
+
+    def run_frame(self, buttons: int, *, render: bool) -> None:
+        """Runs a frame, drawn when `render` asks for it."""
+
+    def poke(self, address: int, value: int) -> None:
+        """Writes a byte of RAM."""
+
+    def skip_scripted(self) -> None:
+        """Runs on to the next moment in which Mario obeys, as gym-super-mario-bros does."""
+
+    def draw_ahead(self) -> None:
+        """Makes sure that `screen` shows this moment, and changes nothing else."""
+
+    def grey(self) -> NDArray[np.uint8]:
+        """Brightness of the screen, 240 x 256; a masked status bar is black."""
+
+    def rgb(self) -> NDArray[np.uint8]:
+        """The screen in colour, in the size of an observation."""
+
+    def close(self) -> None:
+        """Frees the machine; closing it again does nothing."""
+
+
+def check_backend(backend: Any) -> None:
+    """Raises ConfigError for a backend that does not exist."""
+    if backend not in BACKENDS:
+        raise ConfigError(f"backend is {backend!r}; it must be one of {', '.join(BACKENDS)}")
+
+
+def make_machine(backend: str, setup: EnvSetup, picture: Any, *, strict_stage: bool) -> Machine:
+    """Makes the machine of a backend.
+
+    Args:
+        backend: One of `BACKENDS`.
+        setup: What is played.
+        picture: A `_native.PictureWriter`, which cuts and shrinks screens.
+        strict_stage: Fail when the machine begins another level than the one asked for; otherwise
+            it says so once and plays on.
+
+    Raises:
+        ConfigError: For an unknown backend, or parameters that it cannot do.
+        BackendError: When its package is missing or of a version that was not tested.
+    """
+    check_backend(backend)
+    if backend == "nes-py":
+        from warpzone.envs.backends.nes_py import NesPyMachine
+
+        return NesPyMachine(setup, picture, strict_stage=strict_stage)
+    from warpzone.envs.backends.native import NativeMachine
+
+    return NativeMachine(setup, picture)

@@ -1,0 +1,55 @@
+"""Our own console as an environment's machine."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpzone import _native
+from warpzone.envs.console import Console
+from warpzone.envs.setup import EnvSetup
+
+
+class NativeMachine(Console):
+    """A `Console` that knows how its game is begun and looked at."""
+
+    def __init__(self, setup: EnvSetup, picture: _native.PictureWriter) -> None:
+        """Switches the console on."""
+        super().__init__(setup.image, exact=setup.config.exact)
+        self._setup = setup
+        self._picture = picture
+        self._starts: dict[str, bytes] = {}
+
+    def begin(self, level: str) -> None:
+        """Goes to the start of a level, which is played from power-on only once."""
+        if level not in self._starts:
+            config = self._setup.config
+            scout = Console(self._setup.image, exact=config.exact)
+            _native.start(scout, self._setup.game, level, config.power, config.halfway)
+            self._starts[level] = scout.save()
+        self.load(self._starts[level])
+
+    def resume(self, state: bytes) -> None:
+        """Goes to a save state of a console or of a lane."""
+        self.load(_native.console_state(state))
+
+    def skip_scripted(self) -> None:
+        """Runs on to the next moment in which Mario obeys."""
+        _native.classic_skip_scripted(self)
+
+    def draw_ahead(self) -> None:
+        """Draws the next frame and takes it back: the screen is no part of the machine's state."""
+        here = self.save()
+        self.run_frame(0, render=True)
+        self.load(here)
+
+    def grey(self) -> NDArray[np.uint8]:
+        """Brightness of the screen."""
+        return self._picture.grey(self)
+
+    def rgb(self) -> NDArray[np.uint8]:
+        """The screen in colour, in the size of an observation."""
+        return self._picture.rgb(self)
+
+    def close(self) -> None:
+        """Nothing is held that would not go with the object."""

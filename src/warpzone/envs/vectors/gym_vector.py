@@ -1,0 +1,294 @@
+"""Games in Gymnasium's vectors, with the surface of our own pool."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import SyncVectorEnv, VectorEnv
+from numpy.typing import ArrayLike, NDArray
+
+from warpzone import _native
+from warpzone.envs.backends.machine import Backend, check_backend
+from warpzone.envs.buffers import InfoArrays, Obs, copied_obs, empty_obs
+from warpzone.envs.checks import (
+    Seeds,
+    check_ends,
+    check_render_mode,
+    checked_actions,
+    checked_count,
+    checked_mask,
+    checked_seeds,
+)
+from warpzone.envs.setup import Weight, prepare, spaces_of
+from warpzone.envs.single import MarioEnv
+from warpzone.envs.vector import AUTORESET_MODES
+from warpzone.envs.vectors.options import WorkerOptions, check_vector
+from warpzone.envs.vectors.process_env import ProcessVectorEnv
+from warpzone.errors import ConfigError, StateError, WorkerError
+
+_NO_STATES = "only the pool has save states: make the games with vector='native'"
+_STATUS_NUMBERS = {"small": 0, "tall": 1, "fireball": 2}
+
+
+@dataclass(frozen=True)
+class EnvFactory:
+    """Makes one game; plain data, so that it can be sent to a worker."""
+
+    level: Any
+    options: dict[str, Any]
+
+    def __call__(self) -> MarioEnv:
+        """Builds the environment."""
+        return MarioEnv(self.level, **self.options)
+
+
+class GymVectorEnv(VectorEnv[Obs, Any, Any]):
+    """Games that step one after the other, or in processes; used as `MarioVectorEnv` is.
+
+    Observations, rewards, ends and infos are those of the pool. What only the pool can do (save
+    states, changing levels or weights while it runs) is not offered.
+    """
+
+    #: Lanes cannot be saved: emulators in other processes keep their memory to themselves.
+    saves_states = False
+
+    def __init__(
+        self,
+        level: str | Sequence[str] = "1-1",
+        *,
+        num_envs: int = 1,
+        vector: str = "async",
+        backend: Backend = "native",
+        strict_stage: bool = False,
+        fallback_sync: bool = False,
+        workers: WorkerOptions | None = None,
+        render_mode: str | None = None,
+        **options: Any,
+    ) -> None:
+        """Makes the games.
+
+        Args:
+            level: A level ('1-1'), several ('1-1,1-2', or a list), 'all', or 'game'.
+            num_envs: Number of games.
+            vector: 'sync' (in this process, one after the other) or 'async' (a process each).
+            backend: The machine: our own console, or 'nes-py'.
+            strict_stage: Fail when a machine begins another level than the one asked for.
+            fallback_sync: Use 'sync' when the workers cannot be started, and say so.
+            workers: How processes are started and watched.
+            render_mode: None or 'rgb_array'.
+            options: `rom`, `game`, `weights`, and the parameters in `warpzone.parameter_help()`.
+
+        Raises:
+            WorkerError: A worker could not be started; no process is left.
+        """
+        check_backend(backend)
+        check_vector(backend, vector)
+        self.num_envs = checked_count("num_envs", num_envs)
+        setup = prepare(level, **options)
+        self.config = setup.config
+        check_render_mode(render_mode)
+        self.render_mode = render_mode
+        self.single_observation_space, self.single_action_space = spaces_of(setup)
+        levels = list(self.config.levels)
+        draws = self.config.level_order == "random"
+        self._levels = [levels[lane % len(levels)] for lane in range(self.num_envs)]
+        common = {"backend": backend, "strict_stage": strict_stage, "render_mode": render_mode}
+        makers = [
+            EnvFactory(levels if draws else level, common | options) for level in self._levels
+        ]
+        self._draws = draws
+        self._env = self._make_env(makers, vector, workers, fallback_sync)
+        self.vector = "async" if isinstance(self._env, ProcessVectorEnv) else "sync"
+        self.metadata = {**MarioEnv.metadata, **self._env.metadata}
+        self.observation_space = self._env.observation_space
+        self.action_space = self._env.action_space
+        self._told = InfoArrays(self.num_envs)
+        self._obs: Obs = empty_obs(self.observation_space)
+        self._weights: dict[str, Weight] = dict(options.get("weights") or {})
+
+    def _make_env(
+        self,
+        makers: list[EnvFactory],
+        vector: str,
+        workers: WorkerOptions | None,
+        fallback_sync: bool,
+    ) -> Any:
+        mode = AUTORESET_MODES[self.config.autoreset]
+        if vector == "async":
+            try:
+                return ProcessVectorEnv(
+                    makers,
+                    env_spaces=(self.single_observation_space, self.single_action_space),
+                    autoreset_mode=mode,
+                    workers=workers,
+                )
+            except WorkerError as error:
+                if not fallback_sync:
+                    raise
+                warnings.warn(
+                    f"[env] {error}; --fallback-sync: all games run in this process",
+                    RuntimeWarning,
+                    stacklevel=3,
+                )
+        return SyncVectorEnv(makers, autoreset_mode=mode)
+
+    # The Gymnasium interface.
+
+    def reset(
+        self, *, seed: Seeds = None, options: dict[str, Any] | None = None
+    ) -> tuple[Obs, dict[str, Any]]:
+        """Begins an episode in every lane, or in those of `options["reset_mask"]`."""
+        mask = checked_mask(options, self.num_envs)
+        seeds = None if seed is None else checked_seeds(seed, self.num_envs)
+        masked = {} if mask.all() else {"reset_mask": mask.copy()}
+        obs, info = self._env.reset(seed=seeds, options=masked or None)
+        self._take(info, mask)
+        self._obs = obs
+        return obs, self._info()
+
+    def step(
+        self, actions: ArrayLike
+    ) -> tuple[Obs, NDArray[np.float32], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+        """One action in every lane."""
+        chosen = checked_actions(actions, self.num_envs)
+        count = len(self.config.actions)
+        if chosen.min() < 0 or chosen.max() >= count:
+            raise ConfigError(f"an action does not exist; actions go from 0 to {count - 1}")
+        obs, reward, terminated, truncated, info = self._env.step(chosen)
+        self._obs = obs
+        ended = terminated | truncated
+        final = info.get("final_info")
+        everyone = np.ones(self.num_envs, np.bool_)
+        self._take(info, everyone)
+        if final is not None:
+            self._take(final, ended)
+        result = self._info()
+        if final is not None:
+            result.update(
+                final_obs=self._stacked(info["final_obs"]),
+                _final_obs=ended,
+                final_info=dict(result),
+                _final_info=ended,
+            )
+        return obs, reward.astype(np.float32), terminated, truncated, result
+
+    def step_into(
+        self,
+        actions: ArrayLike,
+        obs: Obs,
+        reward: NDArray[np.float32],
+        terminated: NDArray[np.bool_],
+        truncated: NDArray[np.bool_],
+    ) -> dict[str, Any]:
+        """As `step`, but writes into the caller's arrays and returns only `info`."""
+        check_ends(terminated, truncated)
+        stepped, reward[:], terminated[:], truncated[:], info = self.step(actions)
+        if isinstance(stepped, dict):
+            for name, array in stepped.items():
+                obs[name][...] = array
+        else:
+            obs[...] = stepped
+        return info
+
+    def render(self) -> Any:
+        """The screen of every lane."""
+        return self._env.render() if self.render_mode == "rgb_array" else None
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Ends the games and their processes."""
+        self._env.close(**kwargs)
+
+    # Beyond Gymnasium.
+
+    def levels(self) -> list[str]:
+        """The level of each lane in the step just taken."""
+        return list(self._env.call("level")) if self._draws else list(self._levels)
+
+    def observe(self) -> tuple[Obs, dict[str, Any]]:
+        """Observations and info of the last reset or step, once more."""
+        return copied_obs(self._obs), self._info()
+
+    def set_reward_weights(self, **weights: Weight) -> None:
+        """Changes some reward weights, from the next step on, of workers yet to come as well."""
+        self._weights = self._weights | weights
+        self._env.call("set_reward_weights", **weights)
+        makers = self._env.env_fns
+        for lane, maker in enumerate(makers):
+            makers[lane] = replace(maker, options=maker.options | {"weights": self._weights})
+
+    def save_state(self, lane: int) -> bytes:
+        """Always fails; see `saves_states`."""
+        raise StateError(_NO_STATES)
+
+    def load_state(self, blob: bytes, lanes: Any = None, *, keep_random: bool = False) -> None:
+        """Always fails; see `saves_states`."""
+        raise StateError(_NO_STATES)
+
+    def save_console(self, lane: int) -> bytes:
+        """Always fails; see `saves_states`."""
+        raise StateError(_NO_STATES)
+
+    def set_start_state(self, blob: bytes | None, lanes: Any = None, *, idle: bool = True) -> None:
+        """Always fails; see `saves_states`."""
+        raise StateError(_NO_STATES)
+
+    def set_level(self, level: str, lanes: Any = None) -> None:
+        """Always fails: each game was made for its levels."""
+        raise ConfigError("levels change while games run only with vector='native'")
+
+    def set_route(self, way: Any, lanes: Any = None) -> None:
+        """Always fails: progress is measured by areas."""
+        raise ConfigError("progress is measured along a route only with vector='native'")
+
+    def set_step_limit(self, steps: int, lanes: Any = None) -> None:
+        """Always fails: games in processes know only `max_steps`."""
+        raise ConfigError("episodes get limits of their own only with vector='native'")
+
+    def _take(self, info: dict[str, Any], lanes: NDArray[np.bool_]) -> None:
+        """Keeps what an info says of some lanes; where it says nothing, the last word stands.
+
+        Gymnasium tells of a lane only what its environment did: nothing of one that was not reset,
+        and nothing of one whose worker was lost.
+        """
+        numbers, flags = self._told.numbers, self._told.flags
+        for row, name in enumerate(_native.INFO_NUMBERS):
+            self._copy(info, name, numbers[row], lanes)
+        for row, name in enumerate(_native.INFO_FLAGS):
+            self._copy(info, name, flags[row], lanes)
+        self._copy(info, "reward_terms", self._told.terms, lanes)
+        self._copy(info, "enemies", self._told.enemies, lanes)
+
+    def _copy(
+        self, info: dict[str, Any], name: str, target: NDArray[Any], lanes: NDArray[np.bool_]
+    ) -> None:
+        if name not in info:
+            return
+        told = info[f"_{name}"] & lanes
+        values = info[name]
+        if values.dtype == object:  # The classic info spells Mario's status as a word.
+            values = np.array([_STATUS_NUMBERS.get(value, 0) for value in values])
+        target[told] = values[told]
+
+    def _info(self) -> dict[str, Any]:
+        numbers, flags, terms, enemies = (array.copy() for array in self._told.all())
+        return {
+            **dict(zip(_native.INFO_NUMBERS, numbers, strict=True)),
+            **dict(zip(_native.INFO_FLAGS, flags, strict=True)),
+            "reward_terms": terms,
+            "enemies": enemies,
+        }
+
+    def _stacked(self, final: NDArray[Any]) -> Obs:
+        """Last observations of the lanes that ended, as a batch; the others are black."""
+        batch = empty_obs(self.observation_space)
+        for lane, obs in enumerate(final):
+            if isinstance(obs, dict):
+                for name, array in obs.items():
+                    batch[name][lane] = array
+            elif obs is not None:
+                batch[lane] = obs
+        return batch

@@ -1,0 +1,59 @@
+"""Any vector of games by name: our pool, or Gymnasium's vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from warpzone.envs.backends.machine import Backend, check_backend
+from warpzone.envs.vector import MarioVectorEnv
+from warpzone.envs.vectors.gym_vector import GymVectorEnv
+from warpzone.envs.vectors.options import Vector, WorkerOptions, check_vector
+
+#: A vector of games, whichever it is.
+AnyVectorEnv = MarioVectorEnv | GymVectorEnv
+
+
+def make_vector_env(
+    level: str | Sequence[str] = "1-1",
+    *,
+    num_envs: int = 1,
+    vector: Vector = "native",
+    backend: Backend = "native",
+    num_threads: int | None = None,
+    strict_stage: bool = False,
+    fallback_sync: bool = False,
+    workers: WorkerOptions | None = None,
+    **options: Any,
+) -> AnyVectorEnv:
+    """Makes games on a backend in a kind of vector.
+
+    Args:
+        level: A level ('1-1'), several ('1-1,1-2', or a list), 'all', or 'game'.
+        num_envs: Number of games.
+        vector: 'native' for our pool of threads, 'sync' or 'async' for Gymnasium's vectors.
+        backend: The machine: our own console, or 'nes-py', which needs 'sync' or 'async'.
+        num_threads: Threads of the pool; by default one a processor core.
+        strict_stage: Fail when a machine begins another level than the one asked for.
+        fallback_sync: Use 'sync' when the workers of 'async' cannot be started, and say so.
+        workers: How processes are started and watched.
+        options: `rom`, `game`, `weights`, and the parameters in `warpzone.parameter_help()`.
+
+    Raises:
+        ConfigError: For a vector or backend that does not exist, or not together.
+        WorkerError: A worker could not be started; no process is left.
+    """
+    check_backend(backend)
+    check_vector(backend, vector)
+    if vector == "native":
+        return MarioVectorEnv(level, num_envs=num_envs, num_threads=num_threads, **options)
+    return GymVectorEnv(
+        level,
+        num_envs=num_envs,
+        vector=vector,
+        backend=backend,
+        strict_stage=strict_stage,
+        fallback_sync=fallback_sync,
+        workers=workers,
+        **options,
+    )

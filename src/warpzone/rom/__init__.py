@@ -1,0 +1,1 @@
+"""The game image: finding, checking and fetching it."""

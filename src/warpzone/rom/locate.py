@@ -1,0 +1,294 @@
+"""Finding, checking and installing the game's images. No image is part of this project."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+
+from warpzone.errors import RomError, UnknownRomWarning
+from warpzone.rom.download import PACKAGE, WheelMember, download
+from warpzone.rom.image import (
+    GAMES,
+    IMAGE_SIZE,
+    LOST_LEVELS,
+    SMB,
+    RomInfo,
+    canonical,
+    identify,
+)
+from warpzone.system.atomic_file import replacing
+
+__all__ = [
+    "GAMES",
+    "LOST_LEVELS",
+    "SMB",
+    "RomInfo",
+    "RomStatus",
+    "data_folder",
+    "find_rom",
+    "identify",
+    "import_rom",
+    "install",
+    "load_game",
+    "read_rom",
+    "status",
+]
+
+# Far above any game image, and far below what would hurt to read.
+_LARGEST_READ = 1024 * 1024
+_LONGEST_SHOWN = 80
+
+
+@dataclass(frozen=True)
+class _GameFile:
+    """Where one game's image is looked for, and where it comes from."""
+
+    variable: str
+    file_name: str
+    source: WheelMember
+
+
+_FILES = {
+    SMB: _GameFile(
+        "WARPZONE_ROM",
+        "super-mario-bros.nes",
+        WheelMember(
+            "gym_super_mario_bros/_roms/super-mario-bros.nes",
+            "ec299b990e8bfee8ba46e3f61d63b2e1ae5b8a2e431de84e2e4bbd692dc53586",
+        ),
+    ),
+    LOST_LEVELS: _GameFile(
+        "WARPZONE_ROM_LOST_LEVELS",
+        "super-mario-bros-2.nes",
+        WheelMember(
+            "gym_super_mario_bros/_roms/super-mario-bros-2.nes",
+            "d133358f74e8ac78b7f61259866428770da6b84bf5dcd3645e47fc962c5ba45f",
+        ),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class RomStatus:
+    """One game's image as `warpzone rom status` shows it.
+
+    Attributes:
+        game: One of `GAMES`.
+        path: The file in use, or None when there is none.
+        info: What the file is, or None when it is missing or unusable.
+        problem: Why the game cannot start, or None.
+    """
+
+    game: str
+    path: Path | None
+    info: RomInfo | None
+    problem: str | None
+
+
+def data_folder() -> Path:
+    """Returns the folder of installed images: `WARPZONE_DATA_DIR`, or the user's data folder."""
+    configured = os.environ.get("WARPZONE_DATA_DIR")
+    if configured:
+        return Path(configured).expanduser() / "roms"
+    return platformdirs.user_data_path("warpzone", appauthor=False) / "roms"
+
+
+def find_rom(game: str = SMB, path: str | os.PathLike[str] | None = None) -> Path:
+    """Returns the file to use for a game, without looking into it.
+
+    Args:
+        game: One of `GAMES`.
+        path: Explicit file; it comes before `WARPZONE_ROM` (`WARPZONE_ROM_LOST_LEVELS` for the
+            Lost Levels), which comes before the installed image.
+
+    Raises:
+        RomError: If the first of these that is given does not exist.
+    """
+    file = _game_file(game)
+    if path is not None:
+        return _existing(Path(path).expanduser(), "given as the game's image")
+    configured = os.environ.get(file.variable)
+    if configured:
+        return _existing(Path(configured).expanduser(), f"named by {file.variable}")
+    installed = data_folder() / file.file_name
+    if _is_file(installed, "where the game is installed"):
+        return installed
+    raise RomError(
+        f"no image of the game '{game}' is installed; run `warpzone rom install`, or"
+        f" `warpzone rom import FILE`, or set {file.variable} to a file"
+    )
+
+
+def read_rom(path: str | os.PathLike[str], game: str | None = None) -> bytes:
+    """Reads and checks a game image.
+
+    Args:
+        path: The file.
+        game: The game it must be, or None for either.
+
+    Returns:
+        The image with a plain iNES header, so that copies of one dump are equal.
+
+    Raises:
+        RomError: If the file cannot be read or is not the game.
+    """
+    image, info = _read_checked(Path(path))
+    if game is not None:
+        _game_file(game)
+        if info.game is not None and info.game != game:
+            raise RomError(
+                f"{path} is {info.name}, but the game '{game}' was asked for; give its image, or"
+                " run `warpzone rom install`"
+            )
+    if not info.known:
+        warnings.warn(
+            f"{path} is no known dump (SHA-256 {info.sha256}); levels and signals may be wrong",
+            UnknownRomWarning,
+            stacklevel=2,
+        )
+    return canonical(image)
+
+
+def load_game(game: str = SMB, path: str | os.PathLike[str] | None = None) -> bytes:
+    """Finds, reads and checks the image of a game: `find_rom` and `read_rom` together."""
+    return read_rom(find_rom(game, path), game)
+
+
+def import_rom(path: str | os.PathLike[str], game: str | None = None) -> Path:
+    """Copies a checked image into the data folder.
+
+    Args:
+        path: The file to copy.
+        game: The game to install it as; None takes the known game, and Super Mario Bros. for an
+            unknown dump.
+
+    Returns:
+        The installed file.
+
+    Raises:
+        RomError: If the file is not the game; nothing is changed then.
+    """
+    image = read_rom(path, game)
+    target = game or identify(image).game or SMB
+    return _write_whole(data_folder() / _FILES[target].file_name, image)
+
+
+def status() -> list[RomStatus]:
+    """Returns for each game which file is in use and what it is."""
+    return [_status_of(game) for game in GAMES]
+
+
+def install(confirm: Callable[[str], bool], report: Callable[[str], None] = print) -> list[Path]:
+    """Downloads the public wheel that carries the games and unpacks them into the data folder.
+
+    Usable images that are already installed stay as they are; damaged ones are replaced.
+
+    Args:
+        confirm: Gets the text of what will be fetched and answers whether to go on.
+        report: Gets progress messages.
+
+    Returns:
+        The installed files, one for each game.
+
+    Raises:
+        RomError: If the answer is no, or the download fails or is not what was expected.
+    """
+    folder = data_folder()
+    targets = {game: folder / file.file_name for game, file in _FILES.items()}
+    wanted = [game for game in GAMES if not _is_installed(game, targets[game], report)]
+    if wanted:
+        if not confirm(_consent_text(folder)):
+            raise RomError("nothing was installed, because the question was not answered with yes")
+        images = download({game: _FILES[game].source for game in wanted})
+        for game in wanted:
+            _write_whole(targets[game], images[game])
+            report(f"{game}: installed at {targets[game]}")
+    return [targets[game] for game in GAMES]
+
+
+def _consent_text(folder: Path) -> str:
+    return (
+        f"This downloads the public Python package {PACKAGE} with pip and unpacks its images of"
+        f" Super Mario Bros. and The Lost Levels into {folder}.\n"
+        "The game belongs to Nintendo and is no part of warpzone. Go on only if you may use a copy"
+        " of it where you live."
+    )
+
+
+def _is_installed(game: str, target: Path, report: Callable[[str], None]) -> bool:
+    if not _is_file(target, "where the game is installed"):
+        return False
+    try:
+        _read_checked(target)
+    except RomError as error:
+        report(f"{game}: will be replaced, because {error}")
+        return False
+    report(f"{game}: already installed at {target}")
+    return True
+
+
+def _status_of(game: str) -> RomStatus:
+    path: Path | None = None
+    try:
+        path = find_rom(game)
+        info = _read_checked(path)[1]
+    except RomError as error:
+        return RomStatus(game, path, None, str(error))
+    return RomStatus(game, path, info, None)
+
+
+def _game_file(game: str) -> _GameFile:
+    if game not in _FILES:
+        raise RomError(f"unknown game '{game}'; choose one of {', '.join(GAMES)}")
+    return _FILES[game]
+
+
+def _is_file(path: Path, origin: str) -> bool:
+    try:
+        return path.is_file()
+    except OSError as error:  # a name that is too long, say
+        shown = str(path) if len(str(path)) <= _LONGEST_SHOWN else f"{str(path)[:_LONGEST_SHOWN]}…"
+        raise RomError(
+            f"{shown}, {origin}, cannot be used ({error.strerror}); give the path of a .nes file"
+        ) from error
+
+
+def _existing(path: Path, origin: str) -> Path:
+    if not _is_file(path, origin):
+        kind = "is a folder" if path.is_dir() else "does not exist"
+        raise RomError(f"{path}, {origin}, {kind}; give the path of a .nes file")
+    return path
+
+
+def _read_checked(path: Path) -> tuple[bytes, RomInfo]:
+    path = _existing(path, "given as the game's image")
+    try:
+        size = path.stat().st_size
+        if size > _LARGEST_READ:
+            raise RomError(
+                f"{path} has {size:,} bytes, but the game has {IMAGE_SIZE:,}; give the path of"
+                " Super Mario Bros., or run `warpzone rom install`"
+            )
+        image = path.read_bytes()
+    except OSError as error:
+        raise RomError(
+            f"{path} cannot be read ({error.strerror}); check its permissions"
+        ) from error
+    return image, identify(image, str(path))
+
+
+def _write_whole(target: Path, content: bytes) -> Path:
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(target) as part:
+            part.write_bytes(content)
+    except OSError as error:
+        raise RomError(
+            f"{target} cannot be written ({error.strerror}); check the folder"
+        ) from error
+    return target

@@ -1,0 +1,1 @@
+"""What the operating system offers: atomic files, locks, processes, signals, processor cores."""

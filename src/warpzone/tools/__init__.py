@@ -1,1 +1,0 @@
-"""What serves people rather than programs: benchmarks, and a window to play in."""

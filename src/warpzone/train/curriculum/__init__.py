@@ -1,0 +1,1 @@
+"""Where episodes start and which level they play."""

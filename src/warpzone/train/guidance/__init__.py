@@ -1,0 +1,1 @@
+"""Scripted progress, rescue, adaptive control and hints."""

@@ -1,0 +1,151 @@
+"""Hints: advice in plain words, from the metrics that a run writes anyway."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from statistics import median
+
+Row = Mapping[str, object]
+
+_HISTORY = 20
+_EARLY_UPDATES = 20  # Before that, figures say little.
+_FEW_EPISODES = 10
+
+
+class Hints:
+    """Turns rows of metrics into sentences; each comes once per cool-down."""
+
+    def __init__(
+        self,
+        cool_down: float = 1800.0,
+        clock: Callable[[], float] = time.monotonic,
+    ):
+        """Begins with nothing said.
+
+        Args:
+            cool_down: Seconds before the same advice may come again.
+            clock: For tests.
+        """
+        self._cool_down, self._clock = cool_down, clock
+        self._said: dict[str, float] = {}
+        self._value_losses: deque[float] = deque(maxlen=_HISTORY)
+        self._skipped = 0.0
+
+    def observe(self, row: Row) -> list[str]:
+        """Takes a row and returns what there is to say about it now."""
+        now = self._clock()
+        hints = []
+        for name, rule in _RULES.items():
+            text = rule(row)
+            if text is not None and now - self._said.get(name, -math.inf) >= self._cool_down:
+                self._said[name] = now
+                hints.append(text)
+        return hints + self._explosions(row, now)
+
+    def _explosions(self, row: Row, now: float) -> list[str]:
+        """A loss far above its own past, or updates that had to be skipped."""
+        text = None
+        loss = _number(row, "loss/value")
+        usual = median(self._value_losses) if len(self._value_losses) >= _HISTORY // 2 else None
+        if loss is not None:
+            self._value_losses.append(loss)
+            if usual is not None and loss > 10 * usual and loss > 1.0:
+                text = (
+                    f"the value loss is {loss:.3g}, more than ten times what it was ({usual:.3g})"
+                )
+        skipped = _number(row, "learn/skipped") or 0.0
+        if skipped > self._skipped:
+            text = f"{skipped - self._skipped:.0f} updates were skipped: their loss was no number"
+        self._skipped = skipped
+        if text is None or now - self._said.get("explosion", -math.inf) < self._cool_down:
+            return []
+        self._said["explosion"] = now
+        return [f"{text}; lower --learning-rate, or resume from an earlier checkpoint"]
+
+
+def _no_distance(row: Row) -> str | None:
+    share, progress = _number(row, "rollout/forward_share"), _number(row, "episode/progress_p50")
+    if not _is_late(row):
+        return None
+    if share is not None and share < 0.05:
+        return (
+            f"only {share:.0%} of the games move forward; let the forward action be forced now and "
+            "then (--rescue-after 10), or push harder with --adaptive"
+        )
+    if progress is not None and progress < 50 and _episodes(row) >= _FEW_EPISODES:
+        return (
+            f"half of the episodes end within {progress:.0f} pixels; a higher --ent-coef or a "
+            "start script (--script-forward-frames 120) shows the policy what lies ahead"
+        )
+    return None
+
+
+def _low_fill(row: Row) -> str | None:
+    fill, updates = _number(row, "replay/fill"), (_number(row, "run/updates") or 0)
+    if fill is None or updates < 100 or fill >= 0.05:
+        return None
+    return (
+        f"replay holds {fill:.1%} of its capacity after {updates:.0f} updates; a smaller "
+        "--replay-capacity would do and save memory"
+    )
+
+
+def _low_gpu(row: Row) -> str | None:
+    shares = [
+        value
+        for name, value in row.items()
+        if name.startswith("resources/gpu_percent/") and isinstance(value, int | float)
+    ]
+    if not shares or not _is_late(row) or max(shares) >= 40:
+        return None
+    return (
+        f"the GPU is busy for {max(shares):.0f} % of the time; collect while it learns "
+        "(--overlap), or play more games at once (--num-envs)"
+    )
+
+
+def _many_cuts(row: Row) -> str | None:
+    names = ("end/stagnation_share", "end/limit_share", "end/time_share")
+    share = sum(_number(row, name) or 0.0 for name in names)
+    if _episodes(row) < _FEW_EPISODES or share < 0.5 or not _is_late(row):
+        return None
+    return (
+        f"{share:.0%} of the episodes are cut off or run out of time; the policy waits somewhere: "
+        "raise --time or --ent-coef, or lower --stagnation-limit so that less is spent there"
+    )
+
+
+def _settled_too_early(row: Row) -> str | None:
+    entropy, rate = _number(row, "learn/entropy"), _number(row, "rollout/clear_rate")
+    if entropy is None or rate is None or entropy >= 0.05 or rate >= 0.5 or not _is_late(row):
+        return None
+    return (
+        f"the policy hardly varies any more (entropy {entropy:.3f}) and clears only {rate:.0%}; "
+        "raise --ent-coef and resume with --resume-with-changes"
+    )
+
+
+def _number(row: Row, name: str) -> float | None:
+    """What was measured; None where nothing was, or nothing finite."""
+    value = row.get(name)
+    return value if isinstance(value, int | float) else None
+
+
+def _is_late(row: Row) -> bool:
+    return (_number(row, "run/updates") or 0) >= _EARLY_UPDATES
+
+
+def _episodes(row: Row) -> float:
+    return _number(row, "episode/count") or 0
+
+
+_RULES: dict[str, Callable[[Row], str | None]] = {
+    "distance": _no_distance,
+    "fill": _low_fill,
+    "gpu": _low_gpu,
+    "cuts": _many_cuts,
+    "entropy": _settled_too_early,
+}

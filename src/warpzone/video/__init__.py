@@ -1,0 +1,1 @@
+"""Videos, images and contact sheets of episodes."""

@@ -1,0 +1,68 @@
+"""The environment with a camera: every emulated frame of a step, not only the observed ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpzone import _native
+from warpzone.envs.backends.native import NativeMachine
+from warpzone.envs.setup import EnvSetup
+from warpzone.envs.single import MarioEnv, Obs
+
+FRAMES_PER_SECOND = 60
+
+
+class _RecordedConsole(NativeMachine):
+    """Draws each frame and keeps it. What is drawn never changes what the machine does."""
+
+    def __init__(self, setup: EnvSetup, picture: _native.PictureWriter) -> None:
+        super().__init__(setup, picture)
+        self.frames: list[tuple[NDArray[np.uint8], int]] = []
+
+    def run_frame(self, buttons: int = 0, render: bool = True, buttons2: int = 0) -> None:
+        del render
+        super().run_frame(buttons, True, buttons2)
+        self.frames.append((self.screen, buttons))
+
+
+class RecordedEnv(MarioEnv):
+    """Plays exactly as `MarioEnv`, and keeps the frames of the last step."""
+
+    def __init__(self, level: Any = "1-1", **options: Any) -> None:
+        """Makes an environment.
+
+        Args:
+            level: As for `MarioEnv`.
+            options: As for `MarioEnv`.
+        """
+        super().__init__(level, render_mode="rgb_array", **options)
+        self._recorded = _RecordedConsole(self._setup, self._picture)
+        self._machine = self._recorded
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Obs, dict[str, Any]]:
+        """Begins an episode; its film is the picture it begins with."""
+        self._recorded.frames.clear()
+        result = super().reset(seed=seed, options=options)
+        del self._recorded.frames[:-1]  # frames without buttons before the start
+        return result
+
+    def step(self, action: Any) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
+        """Takes a step and films it."""
+        self._recorded.frames.clear()
+        return super().step(action)
+
+    def run_on(self, frames: int) -> None:
+        """Films what the game does after an episode's end, with no button pressed."""
+        self._recorded.frames.clear()
+        for _ in range(frames):
+            self._recorded.run_frame(0)
+
+    @property
+    def frames(self) -> list[tuple[NDArray[np.uint8], int]]:
+        """Picture and buttons of each emulated frame since the last call."""
+        return list(self._recorded.frames)

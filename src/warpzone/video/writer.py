@@ -1,0 +1,212 @@
+"""Videos: frames in, an mp4 or GIF out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpzone.errors import ConfigError, VideoError
+from warpzone.system.atomic_file import WholeFile
+from warpzone.video.output import check_output
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+Frame = NDArray[np.uint8]  # height x width x 3
+
+VIDEO_ENDINGS = (".mp4", ".gif")
+
+
+class VideoWriter:
+    """Writes a video, which appears under its name only once it is whole.
+
+    Example:
+        >>> with VideoWriter("run.mp4", fps=60, scale=2) as video:
+        ...     video.write(env.render())
+    """
+
+    def __init__(self, path: str | Path, fps: float = 60.0, scale: int = 1) -> None:
+        """Prepares to write.
+
+        Args:
+            path: Ends with .mp4 (H.264, plays everywhere) or .gif.
+            fps: Frames in a second. A GIF shows 50 at most; above that some are left out, and it
+                plays at the same speed.
+            scale: How many times larger each pixel becomes.
+        """
+        self.path = Path(path)
+        if self.path.suffix.lower() not in VIDEO_ENDINGS:
+            endings = " or ".join(VIDEO_ENDINGS)
+            raise ConfigError(f"the video's name {self.path.name!r} must end with {endings}")
+        if not 0 < fps <= 1000:
+            raise ConfigError(f"fps is {fps}; it must be above 0 and at most 1000")
+        if not 1 <= scale <= 16:
+            raise ConfigError(f"scale is {scale}; it must be from 1 to 16")
+        self.frames = 0
+        self._fps = fps
+        self._scale = scale
+        self._shape: tuple[int, ...] | None = None
+        self._encoder: _Encoder | None = None
+
+    def __enter__(self) -> VideoWriter:
+        """Checks that the file can be written."""
+        check_output(self.path)
+        self._file = WholeFile(self.path)
+        encoder = _Mp4 if self.path.suffix.lower() == ".mp4" else _Gif
+        self._encoder = encoder(self._file.part, self._fps, self._scale)
+        return self
+
+    def write(self, frame: Frame) -> None:
+        """Adds a frame.
+
+        Args:
+            frame: uint8, height x width x 3, the same size every time.
+        """
+        if self._encoder is None:
+            raise VideoError("this video is not open; use `with VideoWriter(...) as video:`")
+        if frame.dtype != np.uint8 or frame.ndim != 3 or frame.shape[2] != 3:
+            raise VideoError(
+                f"a frame must be uint8 of shape (height, width, 3), not {frame.dtype} of shape "
+                f"{frame.shape}"
+            )
+        if self._shape not in (None, frame.shape):
+            raise VideoError(f"the frame has shape {frame.shape}, the first had {self._shape}")
+        self._shape = frame.shape
+        self._encoder.write(frame)
+        self.frames += 1
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Finishes the file, or removes what there is of it when the block failed."""
+        encoder, self._encoder = self._encoder, None
+        assert encoder is not None
+        try:
+            if kind is not None:
+                encoder.abort()
+            elif self.frames == 0:
+                raise VideoError(f"{self.path} was not written: there was no frame")
+            else:
+                encoder.finish()
+                self._file.keep()
+        finally:
+            self._file.discard()
+
+
+class _Encoder(Protocol):
+    def __init__(self, path: Path, fps: float, scale: int) -> None: ...
+    def write(self, frame: Frame) -> None: ...
+    def finish(self) -> None: ...
+    def abort(self) -> None: ...
+
+
+class _Mp4:
+    """H.264 by the ffmpeg that imageio-ffmpeg brings along."""
+
+    def __init__(self, path: Path, fps: float, scale: int) -> None:
+        self._path, self._fps, self._scale = path, fps, scale
+        self._ffmpeg: Generator[None, Any, None] | None = None
+
+    def write(self, frame: Frame) -> None:
+        # Players want even sizes, for colour is stored at half of the resolution.
+        picture = enlarge(frame, self._scale)
+        height, width = picture.shape[:2]
+        picture = np.pad(picture, ((0, height % 2), (0, width % 2), (0, 0)))
+        if self._ffmpeg is None:
+            self._ffmpeg = self._start((picture.shape[1], picture.shape[0]))
+        try:
+            self._ffmpeg.send(np.ascontiguousarray(picture))
+        except OSError as error:
+            raise VideoError(f"ffmpeg stopped: {str(error).strip().splitlines()[-1]}") from error
+
+    def _start(self, size: tuple[int, int]) -> Generator[None, Any, None]:
+        import imageio_ffmpeg
+
+        quality = ["-crf", "18", "-preset", "veryfast", "-movflags", "+faststart"]
+        ffmpeg: Generator[None, Any, None] = imageio_ffmpeg.write_frames(
+            str(self._path),
+            size,
+            fps=self._fps,
+            codec="libx264",
+            quality=None,
+            macro_block_size=1,
+            pix_fmt_in="rgb24",
+            pix_fmt_out="yuv420p",
+            ffmpeg_log_level="error",
+            output_params=quality,
+        )
+        ffmpeg.send(None)
+        return ffmpeg
+
+    def finish(self) -> None:
+        self.abort()
+        if not self._path.is_file() or self._path.stat().st_size == 0:
+            raise VideoError("ffmpeg wrote no video; is the disk full?")
+
+    def abort(self) -> None:
+        if self._ffmpeg is not None:
+            self._ffmpeg.close()
+
+
+class _Gif:
+    """Kept in memory, one byte a pixel and unscaled, until the end."""
+
+    _MOST_FPS = 50  # viewers slow down what claims to be faster
+
+    def __init__(self, path: Path, fps: float, scale: int) -> None:
+        self._path, self._scale = path, scale
+        self._every = math.ceil(fps / self._MOST_FPS)
+        self._fps = fps / self._every
+        self._seen = 0
+        self._images: list[Image] = []
+
+    def write(self, frame: Frame) -> None:
+        from PIL import Image
+
+        if self._seen % self._every == 0:
+            image = Image.fromarray(frame)
+            self._images.append(image.quantize(256, dither=Image.Dither.NONE))
+        self._seen += 1
+
+    def finish(self) -> None:
+        from PIL import Image
+
+        def enlarged() -> Iterator[Image.Image]:
+            for image in self._images:
+                size = (image.width * self._scale, image.height * self._scale)
+                yield image.resize(size, Image.Resampling.NEAREST)
+
+        images = enlarged()
+        first = next(images)
+        first.save(
+            self._path,
+            save_all=True,
+            append_images=images,
+            duration=gif_durations(len(self._images), self._fps),
+            loop=0,
+        )
+
+    def abort(self) -> None:
+        self._images.clear()
+
+
+def enlarge(frame: Frame, scale: int) -> Frame:
+    """Makes every pixel a square of pixels."""
+    if scale == 1:
+        return frame
+    return frame.repeat(scale, axis=0).repeat(scale, axis=1)
+
+
+def gif_durations(count: int, fps: float) -> list[int]:
+    """Milliseconds of each frame; whole hundredths of a second whose sum keeps the time."""
+    ends = [round(100 * (index + 1) / fps) * 10 for index in range(count)]
+    return [end - start for start, end in zip([0, *ends], ends, strict=False)]

@@ -1,0 +1,71 @@
+"""Benchmarks of replay and overlap: what they write and how a balanced network is found."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from warpzone import cli
+from warpzone.bench.overlap import balanced, overlap_config
+from warpzone.config.options import TrainConfig
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_replay_prints_ratios_and_writes_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "draws.csv"
+    arguments = ["--capacity", "5000", "--batch", "32", "--seconds", "0.01", "--csv", str(file)]
+    assert cli.main(["bench", "replay", *arguments]) == 0
+    assert "drawing 32 of 5,000" in capsys.readouterr().out
+    rows = read(file)
+    assert [row["method"] for row in rows] == ["numpy random.choice", "sum-tree", "torch on cpu"]
+    assert float(rows[0]["ratio"]) == 1.0
+
+
+def test_overlap_writes_both_modes(
+    tmp_path: Path, rom_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "overlap.csv"
+    arguments = ["--num-envs", "2", "--rollout", "4", "--hidden", "16", "--seconds", "0.01"]
+    assert cli.main(["bench", "overlap", *arguments, "--csv", str(file)]) == 0
+    assert f"wrote {file}" in capsys.readouterr().out
+    rows = read(file)
+    assert [(row["mode"], row["num_envs"], row["rollout"]) for row in rows] == [
+        ("serial", "2", "4"),
+        ("overlapped", "2", "4"),
+    ]
+    for row in rows:
+        assert float(row["steps_per_second"]) > 0
+        assert 0 <= float(row["learner_idle"]) <= 1
+        assert 0 <= float(row["collector_idle"]) <= 1
+
+
+@pytest.mark.parametrize("option", ["--num-envs", "--rollout"])
+def test_bad_lists_are_named(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["bench", "overlap", option, "8,x"]) == 2
+    assert option in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("width", [40, 700])
+def test_a_network_is_found_whose_learning_takes_as_long_as_collecting(width: int) -> None:
+    def ratio(config: TrainConfig) -> float:
+        return config.model.hidden / width
+
+    found = balanced(overlap_config(8, 32, "tiles", "1-1"), ratio)
+    assert 1 / 1.1 <= ratio(found) <= 1.1
+
+
+def test_where_even_a_tiny_network_is_too_slow_it_learns_fewer_times() -> None:
+    def ratio(config: TrainConfig) -> float:
+        return config.learn.epochs * config.model.hidden / 40
+
+    found = balanced(overlap_config(8, 32, "tiles", "1-1"), ratio)
+    assert found.learn.epochs == 2
+    assert 1 / 1.1 <= ratio(found) <= 1.1

@@ -1,0 +1,48 @@
+"""Rescue comes when nothing moves or nothing gets better, and rests in between."""
+
+from __future__ import annotations
+
+from warpzone.train.guidance.rescue import Rescue, RescueSettings
+
+
+def reasons(rescue: Rescue, pixels: list[float], best: float = 0.0) -> list[str | None]:
+    return [rescue.look(value, best, clearing=False) for value in pixels]
+
+
+def test_a_policy_without_distance_is_rescued_after_n_updates_and_after_each_rest() -> None:
+    rescue = Rescue(RescueSettings(stuck_updates=3, stuck_pixels=5, cool_down=4))
+    found = reasons(rescue, [0, 5, 1, 0, 0, 0, 0, 0, 0])
+    assert [index for index, reason in enumerate(found) if reason] == [2, 7]
+    assert rescue.count == 2
+
+
+def test_distance_in_between_begins_the_count_again() -> None:
+    rescue = Rescue(RescueSettings(stuck_updates=3, stuck_pixels=5))
+    assert reasons(rescue, [0, 0, 6, 0, 0]) == [None] * 5
+    assert reasons(rescue, [0]) == ["stuck"]
+
+
+def test_a_plateau_is_the_best_that_does_not_rise_unless_levels_are_cleared() -> None:
+    rescue = Rescue(RescueSettings(stuck_updates=0, plateau_updates=2, cool_down=0))
+    assert rescue.look(500, best=100, clearing=False) is None
+    assert rescue.look(500, best=100, clearing=False) is None
+    assert rescue.look(500, best=100, clearing=False) == "plateau"
+    assert rescue.look(500, best=120, clearing=False) is None
+    for _ in range(10):
+        assert rescue.look(500, best=120, clearing=True) is None
+
+
+def test_zero_switches_each_kind_off() -> None:
+    rescue = Rescue(RescueSettings(stuck_updates=0, plateau_updates=0))
+    assert reasons(rescue, [0.0] * 100) == [None] * 100
+
+
+def test_a_saved_rescue_goes_on_where_it_was() -> None:
+    settings = RescueSettings(stuck_updates=3, plateau_updates=5, cool_down=2)
+    rescue = Rescue(settings)
+    reasons(rescue, [0, 0], best=7)
+    copy = Rescue(settings)
+    copy.load_state_dict(rescue.state_dict())
+    rest = [0.0, 900, 0, 0, 0, 0, 0, 900, 900, 900]
+    assert reasons(rescue, rest, best=7) == reasons(copy, rest, best=7)
+    assert rescue.count == copy.count > 1
