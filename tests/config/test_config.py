@@ -22,7 +22,7 @@ def test_every_preset_is_valid_and_survives_a_file(name: str) -> None:
 
 
 def test_a_file_changes_only_what_it_says() -> None:
-    config = from_toml('[env]\nlevel = "1-3"\n[learn]\ndiscount = 1\n', TrainConfig(), "file")
+    config = from_toml('[env]\nlevel = "1-3"\n[learn]\ngamma = 1\n', TrainConfig(), "file")
     assert config.env.level == "1-3"
     assert config.learn.gamma == 1.0
     assert replace(config, env=EnvOptions(), learn=LearnOptions()) == TrainConfig()
@@ -36,7 +36,7 @@ def test_a_file_changes_only_what_it_says() -> None:
         ("[env]\nlevle = '1-1'", r"there is no option env\.levle"),
         ("[env]\nnum_envs = 'many'", r"env\.num_envs is 'many'; it must be a whole number"),
         ("[env]\nnum_envs = true", r"env\.num_envs is True; it must be a whole number"),
-        ("[learn]\ndiscount = 'high'", r"learn\.discount is 'high'; it must be a number"),
+        ("[learn]\ngamma = 'high'", r"learn\.gamma is 'high'; it must be a number"),
     ],
 )
 def test_a_wrong_file_is_refused_by_name(text: str, message: str) -> None:
@@ -49,7 +49,7 @@ def test_variables_change_options() -> None:
         TrainConfig(),
         {
             "WARPZONE_TRAIN_ENV_NUM_ENVS": "32",
-            "WARPZONE_TRAIN_LEARN_DISCOUNT": "0.5",
+            "WARPZONE_TRAIN_LEARN_GAMMA": "0.5",
             "WARPZONE_TRAIN_RUN_COMPILE": "True",
             "WARPZONE_TRAIN_ENV_LEVEL": "2-1",
             "HOME": "/nowhere",
@@ -77,7 +77,7 @@ def test_a_wrong_variable_is_refused(variable: str, value: str) -> None:
     ("config", "message"),
     [
         (TrainConfig(env=EnvOptions(num_envs=0)), r"env\.num_envs is 0; it must be above 0"),
-        (TrainConfig(learn=LearnOptions(gamma=1.5)), r"learn\.discount is 1\.5"),
+        (TrainConfig(learn=LearnOptions(gamma=1.5)), r"learn\.gamma is 1\.5"),
         (
             TrainConfig(env=EnvOptions(num_envs=2), learn=LearnOptions(rollout_steps=8)),
             r"2 games x 8 steps = 16",
@@ -101,7 +101,7 @@ def test_the_preset_a_file_and_the_observation_set_the_defaults(
 ) -> None:
     monkeypatch.setenv("WARPZONE_TRAIN_ENV_NUM_ENVS", "16")
     file = tmp_path / "options.toml"
-    file.write_text("[learn]\nclip = 0.3\n")
+    file.write_text("[learn]\nclip_coef = 0.3\n")
     train = train_defaults(["--preset", "cpu", "--obs=tiles", "--file", str(file)])
     assert train.config.env.obs == "tiles"
     assert train.config.env.num_envs == 16

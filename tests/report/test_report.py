@@ -96,7 +96,7 @@ def test_a_run_shows_its_newest_video_and_its_evaluation(run: Path, tmp_path: Pa
     (run / "evaluation.json").write_text(json.dumps(results))
     output = tmp_path / "report.html"
     try:
-        assert cli.main(["report", str(run), "-o", str(output), "--no-films"]) == 0
+        assert cli.main(["report", str(run), "-o", str(output), "--no-videos"]) == 0
     finally:
         (run / "videos" / "final.mp4").unlink()
         (run / "evaluation.json").unlink()

@@ -156,5 +156,5 @@ def test_a_detour_that_changes_the_level_has_start_states(rom_path: Path) -> Non
 
 
 def test_a_way_of_another_image_is_refused(rom_path: Path) -> None:
-    with pytest.raises(SolutionError, match="another image"):
+    with pytest.raises(SolutionError, match="another game image"):
         replay(replace(way_of("1-1"), rom="0" * 40), rom_path)

@@ -48,9 +48,9 @@ def altered(old: str, new: str) -> str:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("", "no way"),
-        ("something else\n", "no way"),
-        (altered("way 1", "way 2"), "format 2"),
+        ("", "not a solution"),
+        ("something else\n", "not a solution"),
+        (altered("solution 1", "solution 2"), "format 2"),
         (altered("game: smb", "game: chess"), "line 2: game cannot be 'chess'"),
         (altered("level: 1-1", "level: 1-5"), "line 3: level cannot be '1-5'"),
         (altered("ends: 1-2", "ends: nowhere"), "line 4: ends"),

@@ -104,7 +104,7 @@ def test_a_way_that_dies_or_lies_is_found_out(rom_path: Path) -> None:
         verify(replace(solution, inputs=bytes([0x82]) * 200), rom_path)
     with pytest.raises(SolutionError, match="does not clear it: the level is not left"):
         verify(replace(solution, inputs=bytes(50)), rom_path)
-    with pytest.raises(SolutionError, match=r"says frames: 9, and the replay shows \d+"):
+    with pytest.raises(SolutionError, match=r"says frames: 9, but the replay shows \d+"):
         verify(replace(solution, frames=9), rom_path)
     with pytest.raises(SolutionError, match="says ends: 8-1"):
         verify(replace(solution, ends="8-1"), rom_path)

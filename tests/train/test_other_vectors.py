@@ -69,7 +69,7 @@ def test_resume_says_that_games_begin_anew() -> None:
         ),
         (
             replace(configured(vector="sync"), starts=StartOptions(solutions="solutions")),
-            "starts.solutions is 'ways', which needs --vector native",
+            "starts.solutions is 'solutions', which needs --vector native",
         ),
         (
             configured(vector="async", level_order="curriculum"),

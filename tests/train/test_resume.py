@@ -146,7 +146,7 @@ def test_resuming_with_another_configuration_says_what_differs(
     config = replace(config, run=replace(config.run, runs=str(tmp_path), steps=LANES * STEPS))
     run, _ = session.start(config, "quiet")
     other = replace(config, learn=replace(config.learn, gamma=0.5))
-    with pytest.raises(ResumeError, match=r"learn\.discount: was 0\.97, now 0\.5"):
+    with pytest.raises(ResumeError, match=r"learn\.gamma: was 0\.97, now 0\.5"):
         session.resume(run.path, other, display="quiet")
     session.resume(run.path, other, allow_changes=True, display="quiet")
     assert saved_config(run.path).learn.gamma == 0.5

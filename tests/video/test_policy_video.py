@@ -35,11 +35,11 @@ def test_filming_changes_nothing_in_the_game(options: dict) -> None:
 def test_film_has_every_frame_of_a_step_with_its_buttons() -> None:
     env = RecordedEnv("1-1", frame_skip=4, actions=["NOOP", "RIGHT+B"])
     env.reset(seed=0)
-    assert len(env.record) == 1
+    assert len(env.frames) == 1
     for _ in range(20):
         env.step(1)
-    assert [buttons for _, buttons in env.record] == [0x82] * 4
-    pictures = [screen for screen, _ in env.record]
+    assert [buttons for _, buttons in env.frames] == [0x82] * 4
+    pictures = [screen for screen, _ in env.frames]
     assert all((one != other).any() for one, other in pairwise(pictures))
 
 

@@ -11,7 +11,7 @@ import tyro
 
 @dataclass(frozen=True)
 class Report:
-    """Write one page about a run or a campaign: curves, scoreboard, films, hints, configuration.
+    """Write one page about a run or a campaign: curves, scoreboard, videos, hints, configuration.
 
     The page is a single HTML file that needs no network and nothing beside it. It can be made while
     training goes on.
@@ -19,7 +19,7 @@ class Report:
     For example:
       warpzone report runs/mario-1-1 -o report.html
       warpzone report campaign/ -o report.html
-      warpzone report policies/ --no-films
+      warpzone report policies/ --no-videos
     """
 
     path: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]

@@ -89,7 +89,7 @@ def format_solution(solution: Solution) -> str:
         solution.area_changes,
         solution.seed,
     )
-    lines = [f"warpzone way {_FORMAT}"]
+    lines = [f"warpzone solution {_FORMAT}"]
     lines += [f"{key}: {value}" for key, value in zip(_KEYS, values, strict=True)]
     runs = (
         f"{describe_buttons(buttons)}:{len(list(run))}"
@@ -124,7 +124,9 @@ def parse_solution(text: str, source: str = "the text") -> Solution:
     lines = text.splitlines()
     title = _TITLE.fullmatch(lines[0]) if lines else None
     if title is None:
-        raise SolutionError(f"{source} is no way: its first line is not 'warpzone way {_FORMAT}'")
+        raise SolutionError(
+            f"{source} is not a solution: its first line is not 'warpzone solution {_FORMAT}'"
+        )
     if int(title[1]) != _FORMAT:
         raise SolutionError(
             f"{source} has format {title[1]}, and this version of warpzone reads {_FORMAT}; update"

@@ -66,7 +66,7 @@ def test_pictures_are_shown_as_well(rom_path: Path) -> None:
 def test_another_frame_skip_is_refused(rom_path: Path) -> None:
     setup = config("simple")
     with pytest.raises(
-        SolutionError, match=r"inputs of 4 frames and env\.frame_skip is 2; explore"
+        SolutionError, match=r"inputs of 4 frames and env\.frame_skip is 2; solve it"
     ):
         demonstrate(WAY, replace(setup, env=replace(setup.env, frame_skip=2)))
 
