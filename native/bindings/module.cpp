@@ -26,7 +26,7 @@ void translate(const std::exception_ptr& thrown, void*) {
   } catch (const warpzone::nes::StateError& error) {
     raise_as("StateError", error);
   } catch (const warpzone::LaneError& error) {
-    raise_as("LaneError", error);
+    raise_as("EnvError", error);
   } catch (const warpzone::ForkedError& error) {
     raise_as("ClosedError", error);
   } catch (const std::invalid_argument& error) {

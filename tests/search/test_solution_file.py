@@ -77,7 +77,7 @@ def test_anything_out_of_place_is_refused_with_the_reason(text: str, complaint: 
 def test_errors_name_the_file(tmp_path: Path) -> None:
     path = tmp_path / "1-1.solution"
     path.write_text("hello\n")
-    with pytest.raises(SolutionError, match=r"1-1\.solution is no way"):
+    with pytest.raises(SolutionError, match=r"1-1\.solution is not a solution"):
         read_solution(path)
 
 
