@@ -1,4 +1,4 @@
-"""Reports: one page each, whole, self-contained, and honest about what is missing."""
+"""Reports are valid, self-contained pages that say what is missing."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from warpzone.config.io import to_toml
 from warpzone.config.options import EnvOptions, LearnOptions, ModelOptions, RunOptions, TrainConfig
 from warpzone.evaluate.export import export_policy
 from warpzone.report import charts
+from warpzone.report.animation import animate_episode
 from warpzone.report.charts import RUN_CHARTS, draw_chart, draw_charts
-from warpzone.report.logs import hints_of
-from warpzone.report.strips import frame_strip
+from warpzone.report.logs import hints_html
 from warpzone.runs.directory import RunDirectory
 from warpzone.telemetry.metrics import find_metric
 from warpzone.train import session
 
 _EMPTY = {"meta", "br", "img", "line", "path", "input", "hr", "link"}
-_OPTIONAL = {"th", "td"}  # HTML lets their end be left out.
+_OPTIONAL = {"th", "td"}  # Their end tags are optional in HTML.
 
 
 class Reader(HTMLParser):
-    """Checks that elements nest, and gathers what a browser would fetch."""
+    """Checks that elements are nested correctly and collects the URLs a browser would fetch."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -75,7 +75,7 @@ def run(tmp_path_factory: pytest.TempPathFactory, rom_path: Path) -> Path:
     return session.start(config, "quiet")[0].path
 
 
-def test_the_page_of_a_run_is_whole_and_needs_no_other_file(
+def test_the_page_of_a_run_is_complete_and_self_contained(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     output = tmp_path / "report.html"
@@ -89,7 +89,7 @@ def test_the_page_of_a_run_is_whole_and_needs_no_other_file(
 
 
 def test_a_run_shows_its_newest_video_and_its_evaluation(run: Path, tmp_path: Path) -> None:
-    (run / "videos" / "final.mp4").write_bytes(b"not really a film")
+    (run / "videos" / "final.mp4").write_bytes(b"not really a video")
     level = {"level": "1-1", "clear_rate": 0.5, "interval_low": 0.2, "interval_high": 0.8}
     level |= {"episodes": 4, "progress_mean": 100.0, "ends": {"clear": 2, "<pit>": 2}}
     results = {"checkpoint": "x.pt", "sticky_prob": 0.25, "noop_max": 30, "levels": [level]}
@@ -107,13 +107,13 @@ def test_a_run_shows_its_newest_video_and_its_evaluation(run: Path, tmp_path: Pa
     assert "20%-80%" in page
 
 
-def test_a_run_without_metrics_gets_a_sentence_and_no_page(
+def test_a_run_without_metrics_gets_an_error_and_no_page(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     RunDirectory.create(tmp_path, "new", to_toml(TrainConfig()))
     output = tmp_path / "report.html"
     assert cli.main(["report", str(tmp_path / "new"), "-o", str(output)]) == 2
-    assert "has recorded nothing yet" in capsys.readouterr().err
+    assert "has no metrics yet" in capsys.readouterr().err
     assert cli.main(["report", str(tmp_path / "nothing"), "-o", str(output)]) == 2
     assert "has no scoreboard" in capsys.readouterr().err
     assert cli.main(["report", str(tmp_path / "new"), "-o", "report.pdf"]) == 2
@@ -121,7 +121,7 @@ def test_a_run_without_metrics_gets_a_sentence_and_no_page(
     assert not output.exists()
 
 
-def test_the_page_of_a_campaign_has_a_strip_for_every_trained_level(
+def test_the_page_of_a_campaign_has_an_animation_of_every_trained_level(
     run: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path / "campaign"
@@ -147,32 +147,32 @@ def test_the_page_of_a_campaign_has_a_strip_for_every_trained_level(
     assert "<summary>1-1</summary>" in page
 
 
-def test_a_strip_moves_and_is_small(run: Path) -> None:
-    strip = frame_strip(run, "1-1")
-    assert len(strip) < 400_000
-    with Image.open(io.BytesIO(strip)) as picture:
-        assert picture.size == (128, 120)
-        assert picture.n_frames > 5
+def test_an_animation_is_small_and_has_several_frames(run: Path) -> None:
+    animation = animate_episode(run, "1-1")
+    assert len(animation) < 400_000
+    with Image.open(io.BytesIO(animation)) as image:
+        assert image.size == (128, 120)
+        assert image.n_frames > 5
 
 
-def test_every_curve_is_a_metric_that_exists() -> None:
+def test_every_charted_metric_exists() -> None:
     for chart in RUN_CHARTS:
         for metric in chart.lines.values():
             assert find_metric(metric) is not None, metric
 
 
-def test_curves_are_thinned_out_but_end_where_the_run_is() -> None:
+def test_long_curves_are_averaged_but_end_at_the_last_step() -> None:
     rows = [{"run/steps": 100 * i, "loss/value": float(i % 7)} for i in range(1, 5001)]
     page = draw_charts(rows)
     Reader(page)
     data = json.loads(re.findall(r"json\">(.*?)</script>", page)[0])
-    assert len(data["lines"][0]) <= charts._MOST_POINTS
+    assert len(data["lines"][0]) <= charts._MAX_POINTS
     assert data["lines"][0][-1][0] == 500_000
     assert "Clear rate" not in page
 
 
 @pytest.mark.parametrize("values", [[3.0], [0.0, 0.0], [-1e-9, 1e-9], [None, 5.0], [1e12, 2e12]])
-def test_curves_of_few_or_odd_values_are_drawn(values: list[float | None]) -> None:
+def test_curves_with_few_or_extreme_values_are_drawn(values: list[float | None]) -> None:
     rows = [{"run/steps": i, "loss/value": value} for i, value in enumerate(values)]
     page = draw_chart(RUN_CHARTS[3], rows)
     Reader(page)
@@ -180,14 +180,14 @@ def test_curves_of_few_or_odd_values_are_drawn(values: list[float | None]) -> No
     assert "inf" not in page
 
 
-def test_hints_are_shown_as_text_never_as_markup(tmp_path: Path) -> None:
+def test_hints_are_escaped(tmp_path: Path) -> None:
     log = tmp_path / "log.txt"
     log.write_text(
         "2026-11-16T05:00:00Z [train] saved\n"
         "2026-11-16T05:00:01Z [hint] raise <b>--ent-coef</b>\n"
         "2026-11-16T05:00:02Z [train] warning: disk is full\n"
     )
-    html = hints_of(log)
+    html = hints_html(log)
     assert html.count("<li>") == 2
     assert "&lt;b&gt;--ent-coef" in html
-    assert hints_of(tmp_path / "none.txt") == ""
+    assert hints_html(tmp_path / "none.txt") == ""

@@ -1,4 +1,4 @@
-"""The ways in `solutions/`, found by our own search: also the hardest test of the core."""
+"""The committed solutions, found by our own search: also the hardest test of the console core."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from warpzone import MarioVectorEnv, _native
 from warpzone.search.replay import verify
 from warpzone.search.solution import PRINCESS, read_solution
 
-WAYS = Path(__file__).parent.parent.parent / "solutions"
+SOLUTIONS = Path(__file__).parent.parent.parent / "solutions"
 LEVELS = _native.level_names("smb")
 
 
@@ -17,20 +17,20 @@ def next_level(level: str) -> str:
     return LEVELS[number] if number < len(LEVELS) else PRINCESS
 
 
-def test_there_is_a_way_for_every_level() -> None:
-    assert sorted(path.stem for path in WAYS.glob("*.solution")) == sorted(LEVELS)
+def test_every_level_has_a_solution() -> None:
+    assert sorted(path.stem for path in SOLUTIONS.glob("*.solution")) == sorted(LEVELS)
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_way_clears_its_level_from_power_on(level: str, rom_path: Path) -> None:
-    solution = read_solution(WAYS / f"{level}.solution")
+def test_solution_clears_its_level_from_power_on(level: str, rom_path: Path) -> None:
+    solution = read_solution(SOLUTIONS / f"{level}.solution")
     assert (solution.level, solution.ends, solution.frame_skip) == (level, next_level(level), 4)
     verify(solution, rom_path)
 
 
 @pytest.mark.parametrize("level", ["1-2", "4-4", "8-4"])
-def test_an_agent_that_takes_the_same_actions_clears_the_level(level: str, rom_path: Path) -> None:
-    solution = read_solution(WAYS / f"{level}.solution")
+def test_env_stepped_with_the_same_actions_clears_the_level(level: str, rom_path: Path) -> None:
+    solution = read_solution(SOLUTIONS / f"{level}.solution")
     buttons = sorted(set(solution.inputs))
     env = MarioVectorEnv(
         level,

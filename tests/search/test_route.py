@@ -10,23 +10,23 @@ from warpzone._native import Route
 from warpzone.envs.checks import make_route
 from warpzone.errors import SolutionError
 from warpzone.search.replay import replay
-from warpzone.search.route import loop_erased, start_states, track_of
+from warpzone.search.route import loop_erased, solution_route, start_states
 from warpzone.search.solution import Solution, read_solution
 
-WAYS = Path(__file__).parent.parent.parent / "solutions"
+SOLUTIONS = Path(__file__).parent.parent.parent / "solutions"
 
 
-def way_of(level: str) -> Solution:
-    return read_solution(WAYS / f"{level}.solution")
+def committed_solution(level: str) -> Solution:
+    return read_solution(SOLUTIONS / f"{level}.solution")
 
 
-def trace(*places: tuple[int, int], area: int = 7) -> np.ndarray:
-    """Places in which Mario obeys."""
-    return np.array([(area, x, y, 1, 1, 0) for x, y in places], np.int32)
+def trace(*positions: tuple[int, int], area: int = 7) -> np.ndarray:
+    """Positions in which Mario is under control."""
+    return np.array([(area, x, y, 1, 1, 0) for x, y in positions], np.int32)
 
 
 def progress_along(solution: Solution, route: Route | None, rom_path: Path) -> int:
-    """What playing the way earns on a route."""
+    """Returns the progress of an episode that plays the solution."""
     buttons = sorted(set(solution.inputs))
     env = MarioVectorEnv(
         solution.level, num_envs=1, rom=rom_path, obs="tiles", actions=buttons, autoreset="disabled"
@@ -39,11 +39,11 @@ def progress_along(solution: Solution, route: Route | None, rom_path: Path) -> i
     return int(info["progress"][0])
 
 
-def test_a_straight_way_is_kept_whole() -> None:
+def test_a_path_without_loops_is_unchanged() -> None:
     assert loop_erased(trace((0, 0), (4, 0), (20, 0), (40, 0))) == [0, 1, 2, 3]
 
 
-def test_going_back_and_forth_is_left_out() -> None:
+def test_going_back_and_forth_is_erased() -> None:
     assert loop_erased(trace((0, 0), (20, 0), (40, 0), (20, 0), (24, 0), (60, 0))) == [
         0,
         1,
@@ -53,12 +53,12 @@ def test_going_back_and_forth_is_left_out() -> None:
     ]
 
 
-def test_the_same_place_can_be_left_twice() -> None:
+def test_two_loops_at_the_same_tile_are_both_erased() -> None:
     frames = loop_erased(trace((0, 0), (20, 0), (40, 0), (20, 0), (40, 0), (21, 0), (60, 0)))
     assert frames == [0, 1, 5, 6]
 
 
-def test_a_maze_that_sends_back_is_left_out() -> None:
+def test_a_lap_that_a_maze_sends_back_is_erased() -> None:
     first = [(x, 0) for x in range(0, 2000, 10)]
     second = [(x, 64) for x in range(1000, 1500, 10)]
     frames = loop_erased(trace(*first, *[(x, 0) for x in range(976, 990, 3)], *second))
@@ -67,7 +67,7 @@ def test_a_maze_that_sends_back_is_left_out() -> None:
 
 
 def test_a_lap_that_leads_to_a_pipe_is_kept() -> None:
-    """8-4: the pipe shows up on the screen on which the maze has sent Mario back."""
+    """In 8-4 the pipe is only reachable on the screen from which the maze sends Mario back."""
     lap = [(x, 0) for x in range(0, 1280, 10)]
     back = [(x, 0) for x in range(256, 300, 10)]
     behind = [(x, 0) for x in range(1848, 1900, 10)]
@@ -77,51 +77,51 @@ def test_a_lap_that_leads_to_a_pipe_is_kept() -> None:
     assert [int(rows[frame][1]) for frame in frames] == [x for x, _ in (*lap, *back, *behind)]
 
 
-def test_the_same_coordinates_in_another_area_are_another_place() -> None:
+def test_equal_coordinates_in_different_areas_are_different_tiles() -> None:
     both = np.concatenate([trace((0, 0), (20, 0)), trace((0, 0), (20, 0), area=8)])
     assert loop_erased(both) == [0, 1, 2, 3]
 
 
-def test_moments_without_control_are_left_out() -> None:
+def test_frames_without_control_are_skipped() -> None:
     rows = trace((0, 0), (20, 0), (40, 0))
     rows[1, 3:5] = 0
     assert loop_erased(rows) == [0, 2]
 
 
 @pytest.mark.parametrize("level", ["1-1", "4-4", "7-4", "8-4"])
-def test_the_way_earns_the_whole_route(level: str, rom_path: Path) -> None:
-    solution = way_of(level)
-    track = track_of(solution, rom_path)
-    route = make_route(track.points, maze=track.maze)
+def test_playing_the_solution_covers_the_whole_route(level: str, rom_path: Path) -> None:
+    solution = committed_solution(level)
+    route = solution_route(solution, rom_path)
     length = sum(
         abs(b[1] - a[1])
-        for a, b in itertools.pairwise(track.points)
+        for a, b in itertools.pairwise(route.points)
         if a[0] == b[0] and abs(b[1] - a[1]) <= 64
     )
-    assert progress_along(solution, route, rom_path) > 0.97 * length
+    native_route = make_route(route.points, maze=route.maze)
+    assert progress_along(solution, native_route, rom_path) > 0.97 * length
 
 
-def test_mazes_and_only_mazes_are_told(rom_path: Path) -> None:
-    levels = [path.stem for path in sorted(WAYS.glob("*.solution"))]
-    mazes = [level for level in levels if track_of(way_of(level), rom_path).maze]
+def test_exactly_the_maze_levels_are_marked_as_mazes(rom_path: Path) -> None:
+    levels = [path.stem for path in sorted(SOLUTIONS.glob("*.solution"))]
+    mazes = [level for level in levels if solution_route(committed_solution(level), rom_path).maze]
     assert mazes == ["4-4", "7-4", "8-4"]
 
 
 @pytest.mark.parametrize(
-    ("lower", "maze", "pays"),
+    ("offset", "maze", "rewarded"),
     [(-200, True, False), (-200, False, True), (200, True, False), (200, False, False)],
 )
-def test_walking_below_a_route_pays_except_in_a_maze_and_above_it_never(
-    lower: int, maze: bool, pays: bool, rom_path: Path
+def test_walking_below_a_route_makes_progress_except_in_a_maze_and_above_it_never_does(
+    offset: int, maze: bool, rewarded: bool, rom_path: Path
 ) -> None:
-    solution = way_of("1-1")
-    moved = [(area, x, y + lower) for area, x, y in track_of(solution, rom_path).points]
+    solution = committed_solution("1-1")
+    moved = [(area, x, y + offset) for area, x, y in solution_route(solution, rom_path).points]
     progress = progress_along(solution, make_route(moved, maze=maze), rom_path)
-    assert progress > 3000 if pays else progress == 0
+    assert progress > 3000 if rewarded else progress == 0
 
 
-def test_the_rest_of_the_way_clears_from_every_start_state(rom_path: Path) -> None:
-    solution = way_of("1-2")
+def test_the_remaining_inputs_clear_the_level_from_every_start_state(rom_path: Path) -> None:
+    solution = committed_solution("1-2")
     starts = start_states(solution, 400, rom_path)
     assert starts[0].frame == 0
     assert len(starts) >= 6
@@ -139,15 +139,15 @@ def test_the_rest_of_the_way_clears_from_every_start_state(rom_path: Path) -> No
     env.close()
 
 
-def test_start_states_keep_their_distance(rom_path: Path) -> None:
-    points = [start.point for start in start_states(way_of("2-4"), 200, rom_path)]
+def test_start_states_are_at_least_the_spacing_apart(rom_path: Path) -> None:
+    points = [start.point for start in start_states(committed_solution("2-4"), 200, rom_path)]
     gaps = [abs(a[1] - b[1]) + abs(a[2] - b[2]) for a, b in itertools.pairwise(points)]
     assert min(gaps) >= 200
 
 
 def test_a_detour_that_changes_the_level_has_start_states(rom_path: Path) -> None:
-    """In 8-4 a hidden block has to be hit; then Mario goes back, and climbs onto a pipe over it."""
-    states = start_states(way_of("8-4"), 64, rom_path)
+    """In 8-4 Mario must hit a hidden block, go back, and then jump from it onto a pipe."""
+    states = start_states(committed_solution("8-4"), 64, rom_path)
     before = next(at for at, state in enumerate(states) if state.point[1] == 2360)
     there, back, further_back, on_the_pipe = states[before + 1 : before + 5]
     assert there.point[1] > back.point[1] > states[before].point[1] > further_back.point[1]
@@ -155,6 +155,6 @@ def test_a_detour_that_changes_the_level_has_start_states(rom_path: Path) -> Non
     assert on_the_pipe.point[2] == 64
 
 
-def test_a_way_of_another_image_is_refused(rom_path: Path) -> None:
-    with pytest.raises(SolutionError, match="another game image"):
-        replay(replace(way_of("1-1"), rom="0" * 40), rom_path)
+def test_a_solution_of_a_different_rom_is_rejected(rom_path: Path) -> None:
+    with pytest.raises(SolutionError, match="different ROM"):
+        replay(replace(committed_solution("1-1"), rom="0" * 40), rom_path)

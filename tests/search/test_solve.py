@@ -15,11 +15,11 @@ from warpzone.search.replay import verify
 from warpzone.search.solution import read_solution, write_solution
 from warpzone.search.solve import SearchOptions, SearchProgress, solve
 
-WAYS = Path(__file__).parent.parent.parent / "solutions"
+SOLUTIONS = Path(__file__).parent.parent.parent / "solutions"
 EASY = "1-4"
 
 
-def test_a_way_is_found_proved_and_made_of_allowed_actions(rom_path: Path) -> None:
+def test_a_solution_verifies_and_uses_only_allowed_actions(rom_path: Path) -> None:
     result = solve(EASY, 0, SearchOptions(actions="complex"), rom=rom_path)
     assert result.solution is not None
     verify(result.solution, rom_path)
@@ -28,7 +28,7 @@ def test_a_way_is_found_proved_and_made_of_allowed_actions(rom_path: Path) -> No
     assert result.progress.refuted == 0
 
 
-def test_the_same_seed_finds_the_same_way_for_any_number_of_threads(rom_path: Path) -> None:
+def test_the_same_seed_finds_the_same_solution_for_any_number_of_threads(rom_path: Path) -> None:
     options = SearchOptions(improve=3600, frames=150_000)
     results = [
         solve(EASY, 5, replace(options, threads=threads), rom=rom_path) for threads in (1, 2, 3)
@@ -38,25 +38,25 @@ def test_the_same_seed_finds_the_same_way_for_any_number_of_threads(rom_path: Pa
     assert len({(r.progress.frames, r.progress.cells, r.progress.rounds) for r in results}) == 1
 
 
-def test_other_seeds_find_other_ways(rom_path: Path) -> None:
+def test_different_seeds_find_different_solutions(rom_path: Path) -> None:
     solutions = {solve(EASY, seed, rom=rom_path).solution for seed in (0, 1)}
     assert len(solutions) == 2
 
 
-def test_inputs_change_only_with_the_frame_skip(rom_path: Path) -> None:
+def test_a_solution_has_one_input_per_frame_skip(rom_path: Path) -> None:
     solution = solve(EASY, 0, SearchOptions(frame_skip=7), rom=rom_path).solution
     assert solution is not None
     assert len(solution.inputs) == -(-solution.frames // 7)
     verify(solution, rom_path)
 
 
-def test_frames_end_a_search_that_found_nothing(rom_path: Path) -> None:
+def test_the_frame_limit_ends_a_search_without_a_solution(rom_path: Path) -> None:
     result = solve("8-4", 0, SearchOptions(frames=20_000), rom=rom_path)
     assert result.solution is None
     assert 20_000 <= result.progress.frames < 60_000
 
 
-def test_the_archive_keeps_to_its_bound_and_says_so(rom_path: Path) -> None:
+def test_the_archive_stays_within_its_memory_limit_and_reports_evictions(rom_path: Path) -> None:
     seen: list[SearchProgress] = []
     solve("2-1", 0, SearchOptions(memory=8, frames=150_000), rom=rom_path, on_progress=seen.append)
     assert {progress.memory_limit for progress in seen} == {8 << 20}
@@ -80,37 +80,35 @@ def test_a_search_can_be_stopped(rom_path: Path) -> None:
         ({"improve": -1.0}, "improve is -1"),
         ({"frames": 0}, "frames is 0"),
         ({"seconds": float("nan")}, "seconds is nan"),
-        ({"actions": "most"}, "no action set"),
-        ({"actions": ["RIGHT"]}, "needs NOOP"),
+        ({"actions": "most"}, "action set"),
+        ({"actions": ["RIGHT"]}, "must include NOOP"),
     ],
 )
-def test_options_that_make_no_sense_are_refused(
-    options: dict, complaint: str, rom_path: Path
-) -> None:
+def test_invalid_options_are_rejected(options: dict, complaint: str, rom_path: Path) -> None:
     with pytest.raises(ConfigError, match=complaint):
         solve("1-1", 0, SearchOptions(**options), rom=rom_path)
 
 
-def test_unknown_levels_and_seeds_are_refused(rom_path: Path) -> None:
+def test_unknown_levels_and_negative_seeds_are_rejected(rom_path: Path) -> None:
     with pytest.raises(ConfigError, match="unknown level"):
         solve("9-9", rom=rom_path)
     with pytest.raises(ConfigError, match="seed is -1"):
         solve("1-1", -1, rom=rom_path)
 
 
-def test_a_way_that_dies_or_lies_is_found_out(rom_path: Path) -> None:
-    solution = read_solution(WAYS / "1-1.solution")
+def test_verify_rejects_a_solution_that_fails_or_does_not_match_its_header(rom_path: Path) -> None:
+    solution = read_solution(SOLUTIONS / "1-1.solution")
     with pytest.raises(SolutionError, match="does not clear it: Mario dies"):
         verify(replace(solution, inputs=bytes([0x82]) * 200), rom_path)
-    with pytest.raises(SolutionError, match="does not clear it: the level is not left"):
+    with pytest.raises(SolutionError, match="does not clear it: Mario does not leave the level"):
         verify(replace(solution, inputs=bytes(50)), rom_path)
-    with pytest.raises(SolutionError, match=r"says frames: 9, but the replay shows \d+"):
+    with pytest.raises(SolutionError, match=r"claims frames: 9, but the replay gives \d+"):
         verify(replace(solution, frames=9), rom_path)
-    with pytest.raises(SolutionError, match="says ends: 8-1"):
+    with pytest.raises(SolutionError, match="claims ends: 8-1"):
         verify(replace(solution, ends="8-1"), rom_path)
 
 
-def test_replay_wants_a_positive_frame_skip(rom_path: Path) -> None:
+def test_replay_rejects_a_frame_skip_of_zero(rom_path: Path) -> None:
     with pytest.raises(ConfigError):
         _native.replay(rom_path.read_bytes(), "smb", "1-1", 0, b"\0")
 
@@ -118,7 +116,7 @@ def test_replay_wants_a_positive_frame_skip(rom_path: Path) -> None:
 # The command.
 
 
-def test_command_explores_several_levels_and_verifies_them(
+def test_command_solves_several_levels_and_verifies_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "solutions"
@@ -129,7 +127,7 @@ def test_command_explores_several_levels_and_verifies_them(
     assert capsys.readouterr().out.splitlines()[-1] == "2 of 2 clear"
 
 
-def test_command_keeps_a_better_way_unless_told_otherwise(
+def test_command_keeps_a_better_solution_unless_overwrite_is_given(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = [solve(EASY, seed).solution for seed in (0, 1)]
@@ -146,10 +144,12 @@ def test_command_keeps_a_better_way_unless_told_otherwise(
     assert read_solution(path) == worse
 
 
-def test_command_tells_which_way_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    solution = read_solution(WAYS / "1-1.solution")
+def test_command_marks_the_solutions_that_fail(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    solution = read_solution(SOLUTIONS / "1-1.solution")
     write_solution(tmp_path / "1-1.solution", solution)
-    # As many inputs as it says, but from the middle on nothing is pressed.
+    # The number of inputs matches the header, but no button is pressed in the second half.
     half = len(solution.inputs) // 2
     write_solution(
         tmp_path / "a.solution",
@@ -168,11 +168,11 @@ def test_command_without_success_returns_1_and_leaves_no_file(
     folder = tmp_path / "solutions"
     arguments = ["solve", "--level", "8-4", "--frames", "20000", "-o", str(folder)]
     assert cli.main(arguments) == 1
-    assert "no way found" in capsys.readouterr().out
+    assert "found (" in capsys.readouterr().out
     assert not folder.exists()
 
 
-def test_interrupt_ends_the_command_at_once(tmp_path: Path) -> None:
+def test_ctrl_c_ends_the_command_at_once(tmp_path: Path) -> None:
     script = (
         "import sys; from warpzone.cli import main; print('ready', flush=True); sys.exit(main())"
     )

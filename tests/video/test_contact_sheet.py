@@ -1,4 +1,4 @@
-"""Films of runs: many lanes as a grid, in the background, with the critic's value."""
+"""Videos of runs: contact sheets, background recording, and no effect on training."""
 
 from __future__ import annotations
 
@@ -39,68 +39,68 @@ def run(tmp_path_factory: pytest.TempPathFactory, rom_path: Path) -> RunDirector
     return session.start(replace(CONFIG, run=replace(CONFIG.run, runs=runs)), "quiet")[0]
 
 
-def test_a_picture_shows_how_every_lane_ended(run: RunDirectory, tmp_path: Path) -> None:
-    path = record_contact_sheet(run.path, tmp_path / "ends.png", lanes=5)
+def test_an_image_shows_how_every_episode_ended(run: RunDirectory, tmp_path: Path) -> None:
+    path = record_contact_sheet(run.path, tmp_path / "ends.png", num_envs=5)
     sheet = iio.imread(path)
     assert sheet.shape == (2 * (HEIGHT + GAP) - GAP, 3 * (WIDTH + GAP) - GAP, 3)
-    edges = {tuple(sheet[1, column * (WIDTH + GAP) + 1]) for column in range(3)}
-    assert edges <= {(60, 200, 80), (220, 50, 50), (130, 130, 130)}
-    assert not sheet[HEIGHT + GAP :, 2 * (WIDTH + GAP) :].any(), "the sixth place is empty"
+    borders = {tuple(sheet[1, column * (WIDTH + GAP) + 1]) for column in range(3)}
+    assert borders <= {(60, 200, 80), (220, 50, 50), (130, 130, 130)}
+    assert not sheet[HEIGHT + GAP :, 2 * (WIDTH + GAP) :].any(), "the sixth cell is empty"
 
 
-@pytest.mark.parametrize(("name", "share"), [("lanes.mp4", 1), ("lanes.gif", 2)])
-def test_a_film_shows_the_lanes_side_by_side(
-    run: RunDirectory, tmp_path: Path, name: str, share: int
+@pytest.mark.parametrize(("name", "shrink"), [("sheet.mp4", 1), ("sheet.gif", 2)])
+def test_a_video_shows_the_environments_side_by_side(
+    run: RunDirectory, tmp_path: Path, name: str, shrink: int
 ) -> None:
     command = ["video", str(run.path), "--contact-sheet", "--lanes", "2"]
     assert cli.main([*command, "-o", str(tmp_path / name)]) == 0
     frames = iio.imread(tmp_path / name)
-    assert frames.shape[1:3] == (HEIGHT // share, (2 * WIDTH + GAP) // share)
-    assert len(frames) > 30, "two seconds of the end alone are thirty frames"
+    assert frames.shape[1:3] == (HEIGHT // shrink, (2 * WIDTH + GAP) // shrink)
+    assert len(frames) > 30, "the final two seconds alone are thirty frames"
     assert not np.array_equal(frames[0], frames[-1])
 
 
-def test_wrong_lanes_or_endings_are_refused(run: RunDirectory, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="lanes is 0; it must be from 1 to 100"):
-        record_contact_sheet(run.path, tmp_path / "a.mp4", lanes=0)
+def test_an_invalid_num_envs_or_suffix_is_rejected(run: RunDirectory, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="num_envs is 0; it must be from 1 to 100"):
+        record_contact_sheet(run.path, tmp_path / "a.mp4", num_envs=0)
     with pytest.raises(ConfigError, match="must end with"):
         record_contact_sheet(run.path, tmp_path / "a.avi")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_gif_of_one_episode(run: RunDirectory, tmp_path: Path) -> None:
-    path = record_policy(run.path, tmp_path / "run.gif", tries=1)
+def test_an_episode_can_be_recorded_as_a_gif(run: RunDirectory, tmp_path: Path) -> None:
+    path = record_policy(run.path, tmp_path / "run.gif", max_seeds=1)
     assert path.read_bytes()[:4] == b"GIF8"
 
 
-def test_a_checkpoint_is_filmed_in_the_background(
+def test_a_checkpoint_is_recorded_in_the_background(
     run: RunDirectory, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "warpzone")
     latest = find_latest(run.path)
     assert latest is not None
-    output = tmp_path / "film.mp4"
+    output = tmp_path / "first.mp4"
     with BackgroundRecorder() as recorder:
         recorder.record(latest, output)
         recorder.record(latest, tmp_path / "second.mp4")
-        assert "second.mp4 is left out" in caplog.text
+        assert "skipped second.mp4" in caplog.text
         deadline = time.monotonic() + 900
         while not output.exists() and time.monotonic() < deadline:
             time.sleep(0.1)
         recorder.record(tmp_path / "missing.pt", tmp_path / "third.mp4")
     assert output.exists()
-    assert f"filmed {output}" in caplog.text or "third.mp4 is left out" in caplog.text
+    assert f"recorded {output}" in caplog.text or "skipped third.mp4" in caplog.text
 
 
-def test_a_film_that_is_given_up_leaves_nothing_behind(run: RunDirectory, tmp_path: Path) -> None:
+def test_a_cancelled_recording_leaves_no_partial_file(run: RunDirectory, tmp_path: Path) -> None:
     latest = find_latest(run.path)
     assert latest is not None
     with BackgroundRecorder() as recorder:
-        recorder.record(latest, tmp_path / "film.mp4")
-    assert [path.name for path in tmp_path.iterdir()] in ([], ["film.mp4"])
+        recorder.record(latest, tmp_path / "video.mp4")
+    assert [path.name for path in tmp_path.iterdir()] in ([], ["video.mp4"])
 
 
-def test_filming_changes_nothing_of_what_is_learned(tmp_path: Path, rom_path: Path) -> None:
+def test_recording_does_not_change_the_learned_weights(tmp_path: Path, rom_path: Path) -> None:
     results = []
     for minutes in (0.0, 1e-9):
         config = replace(

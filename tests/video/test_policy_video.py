@@ -5,8 +5,8 @@ import pytest
 
 from warpzone import MarioEnv
 from warpzone.evaluate.policies import SequencePolicy, make_policy
-from warpzone.video.episode import Look, record_episode
-from warpzone.video.overlay import draw_overlay, show_observation
+from warpzone.video.episode import VideoOptions, record_episode
+from warpzone.video.overlay import draw_overlay, observation_image
 from warpzone.video.recorded_env import RecordedEnv
 
 
@@ -15,72 +15,73 @@ from warpzone.video.recorded_env import RecordedEnv
     [{}, {"sticky_prob": 0.25, "noop_max": 30}, {"obs": "rgb"}, {"max_pool": True}],
     ids=str,
 )
-def test_filming_changes_nothing_in_the_game(options: dict) -> None:
-    plain, filmed = MarioEnv("1-1", **options), RecordedEnv("1-1", **options)
+def test_recording_does_not_change_the_episode(options: dict) -> None:
+    plain, recorded = MarioEnv("1-1", **options), RecordedEnv("1-1", **options)
     first, _ = plain.reset(seed=5)
-    second, _ = filmed.reset(seed=5)
+    second, _ = recorded.reset(seed=5)
     np.testing.assert_array_equal(first, second)
     rng = np.random.default_rng(0)
     for _ in range(60):
         action = rng.integers(7)
         first, reward, terminated, truncated, _ = plain.step(action)
-        second, *rest, _ = filmed.step(action)
+        second, *rest, _ = recorded.step(action)
         np.testing.assert_array_equal(first, second)
         assert rest == [reward, terminated, truncated]
-        np.testing.assert_array_equal(plain.ram(), filmed.ram())
+        np.testing.assert_array_equal(plain.ram(), recorded.ram())
         if terminated:
             break
 
 
-def test_film_has_every_frame_of_a_step_with_its_buttons() -> None:
+def test_every_frame_of_a_step_is_kept_with_its_buttons() -> None:
     env = RecordedEnv("1-1", frame_skip=4, actions=["NOOP", "RIGHT+B"])
     env.reset(seed=0)
     assert len(env.frames) == 1
     for _ in range(20):
         env.step(1)
     assert [buttons for _, buttons in env.frames] == [0x82] * 4
-    pictures = [screen for screen, _ in env.frames]
-    assert all((one != other).any() for one, other in pairwise(pictures))
+    screens = [screen for screen, _ in env.frames]
+    assert all((one != other).any() for one, other in pairwise(screens))
 
 
-@pytest.mark.parametrize(("fps", "pictures"), [(60, 41), (30, 21), (15, 11), (20, 14)])
-def test_fewer_pictures_a_second_keep_the_speed(fps: float, pictures: int) -> None:
-    shown: list[np.ndarray] = []
+@pytest.mark.parametrize(("fps", "expected"), [(60, 41), (30, 21), (15, 11), (20, 14)])
+def test_a_lower_frame_rate_keeps_the_playback_speed(fps: float, expected: int) -> None:
+    written: list[np.ndarray] = []
     env = RecordedEnv("1-1", actions=["NOOP"])
-    record_episode(env, SequencePolicy("NOOP"), shown.append, steps=10, look=Look(fps=fps))
-    assert len(shown) == pictures
+    options = VideoOptions(fps=fps)
+    record_episode(env, SequencePolicy("NOOP"), written.append, steps=10, options=options)
+    assert len(written) == expected
 
 
-def test_scripted_policy_clears_1_1_and_the_film_goes_on_to_the_castle() -> None:
+def test_scripted_policy_clears_1_1_and_the_video_continues_to_the_castle() -> None:
     policy = make_policy("scripted")
     env = RecordedEnv("1-1", actions=list(policy.actions))
-    shown = 0
+    written = 0
 
-    def count(picture: np.ndarray) -> None:
-        nonlocal shown
-        assert picture.shape == (264, 256, 3)
-        shown += 1
+    def count(frame: np.ndarray) -> None:
+        nonlocal written
+        assert frame.shape == (264, 256, 3)
+        written += 1
 
     outcome = record_episode(env, policy, count)
     assert outcome.info["flag_get"]
     assert str(outcome).startswith("cleared after ")
-    assert shown == 1 + 4 * outcome.info["steps"] + 240
+    assert written == 1 + 4 * outcome.info["steps"] + 240
 
 
-def test_film_of_a_death_names_its_cause() -> None:
+def test_outcome_names_the_cause_of_death() -> None:
     env = RecordedEnv("1-1", actions=["RIGHT+B"])
-    outcome = record_episode(env, SequencePolicy("RIGHT+B"), lambda picture: None)
+    outcome = record_episode(env, SequencePolicy("RIGHT+B"), lambda frame: None)
     assert str(outcome).startswith("killed by an enemy after ")
     assert outcome.ended
 
 
-def test_step_limit_is_told_apart_from_an_end() -> None:
+def test_outcome_distinguishes_the_step_limit_from_the_end_of_the_episode() -> None:
     env = RecordedEnv("1-1", actions=["NOOP"])
-    outcome = record_episode(env, SequencePolicy("NOOP"), lambda picture: None, steps=3)
+    outcome = record_episode(env, SequencePolicy("NOOP"), lambda frame: None, steps=3)
     assert str(outcome).startswith("still running after 3 steps (0.2 s), progress 0 pixels")
 
 
-def test_overlay_lights_what_is_pressed_and_leaves_the_screen_alone() -> None:
+def test_overlay_highlights_pressed_buttons_and_leaves_the_screen_unchanged() -> None:
     screen = np.random.default_rng(0).integers(0, 256, (240, 256, 3)).astype(np.uint8)
     idle = draw_overlay(screen, 0, {"x": 12})
     pressed = draw_overlay(screen, 0x81, {"x": 12})
@@ -109,18 +110,18 @@ def test_overlay_shows_its_text() -> None:
     ],
     ids=str,
 )
-def test_every_observation_can_be_shown(options: dict, shape: tuple[int, ...]) -> None:
+def test_every_kind_of_observation_has_an_image(options: dict, shape: tuple[int, ...]) -> None:
     env = MarioEnv("1-1", **options)
     obs, _ = env.reset(seed=0)
-    view = show_observation(obs)
+    view = observation_image(obs)
     assert view.shape == shape
     assert view.dtype == np.uint8
     assert view.std() > 0
 
 
-def test_shown_pixels_end_with_the_newest_picture() -> None:
+def test_image_of_a_frame_stack_ends_with_the_newest_frame() -> None:
     stack = np.stack([np.full((84, 84), value, np.uint8) for value in (10, 20, 30, 40)])
-    view = show_observation(stack)
+    view = observation_image(stack)
     assert [view[40, 40, 0], view[40, 130, 0], view[130, 40, 0], view[130, 130, 0]] == [
         10,
         20,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from warpzone.evaluate.policies import Policy
     from warpzone.video.episode import Outcome
-    from warpzone.video.image import PictureWriter
+    from warpzone.video.image import ImageWriter
     from warpzone.video.writer import VideoWriter
 
 _ENDINGS = ".mp4, .gif or .png"
@@ -94,10 +94,10 @@ class Render:
             raise ConfigError(f"--sheet makes a PNG, but --output is {self.output}")
 
     def _record(
-        self, policy: Policy, writer: VideoWriter | PictureWriter, on_step: Callable[[int], None]
+        self, policy: Policy, writer: VideoWriter | ImageWriter, on_step: Callable[[int], None]
     ) -> Outcome:
         from warpzone.commands.environment import parse_settings
-        from warpzone.video.episode import Look, record_episode
+        from warpzone.video.episode import VideoOptions, record_episode
         from warpzone.video.recorded_env import RecordedEnv
 
         env = RecordedEnv(
@@ -111,20 +111,26 @@ class Render:
                 **parse_settings(self.set),
             },
         )
-        look = Look(self.fps, overlay=not self.plain, show_obs=self.show_obs)
+        options = VideoOptions(self.fps, overlay=not self.plain, show_obs=self.show_obs)
         return record_episode(
-            env, policy, writer.write, seed=self.seed, steps=self.steps, look=look, on_step=on_step
+            env,
+            policy,
+            writer.write,
+            seed=self.seed,
+            steps=self.steps,
+            options=options,
+            on_step=on_step,
         )
 
-    def _writer(self) -> VideoWriter | PictureWriter:
+    def _writer(self) -> VideoWriter | ImageWriter:
         from warpzone.errors import ConfigError
-        from warpzone.video.image import PictureWriter
-        from warpzone.video.writer import VIDEO_ENDINGS, VideoWriter
+        from warpzone.video.image import ImageWriter
+        from warpzone.video.writer import VIDEO_SUFFIXES, VideoWriter
 
         ending = self.output.suffix.lower()
         if ending == ".png":
-            return PictureWriter(self.output, self.scale or (1 if self.sheet else 2), self.sheet)
-        if ending in VIDEO_ENDINGS:
+            return ImageWriter(self.output, self.scale or (1 if self.sheet else 2), self.sheet)
+        if ending in VIDEO_SUFFIXES:
             return VideoWriter(self.output, self.fps, 2 if self.scale is None else self.scale)
         raise ConfigError(f"--output is {self.output}; its name must end with {_ENDINGS}")
 

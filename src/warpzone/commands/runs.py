@@ -152,7 +152,7 @@ class Video:
             path = record_contact_sheet(
                 self.run_path,
                 self.output,
-                lanes=self.lanes,
+                num_envs=self.lanes,
                 level=self.level,
                 seed=self.seed,
                 greedy=self.greedy,

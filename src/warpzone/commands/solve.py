@@ -81,9 +81,9 @@ class Solve:
     def _verify(self, path: Path) -> int:
         from warpzone.errors import SolutionError
         from warpzone.search.replay import verify
-        from warpzone.search.solution import find_ways, read_solution
+        from warpzone.search.solution import find_solutions, read_solution
 
-        paths = find_ways(path)
+        paths = find_solutions(path)
         cleared = 0
         for one in paths:
             try:
@@ -101,7 +101,7 @@ class Solve:
         from warpzone.envs.setup import expand_levels
         from warpzone.errors import ConfigError
         from warpzone.search.display import SearchDisplay
-        from warpzone.search.jobs import Job, explore_many
+        from warpzone.search.jobs import Job, solve_many
 
         for name, number in (("jobs", self.jobs), ("seeds", self.seeds)):
             if number < 1:
@@ -110,7 +110,7 @@ class Solve:
         jobs = [Job(level, self.seed + i) for level in levels for i in range(self.seeds)]
         found: set[str] = set()
         with SearchDisplay(len(jobs)) as display:
-            searches = explore_many(
+            searches = solve_many(
                 jobs,
                 self._options(),
                 self.jobs,

@@ -1,1 +1,1 @@
-"""Reports: a run or a campaign as one page that needs nothing else."""
+"""Reports: a run or a campaign as one self-contained HTML page."""

@@ -1,4 +1,4 @@
-"""What a run's log says that a reader should see."""
+"""The parts of a run's log that belong in a report."""
 
 from __future__ import annotations
 
@@ -6,33 +6,35 @@ from collections import deque
 from html import escape
 from pathlib import Path
 
-from warpzone.report.page import folded
+from warpzone.report.page import collapsible
 
-_MOST_HINTS = 12
-_LAST_LINES = 40
-_SPOKEN = ("[hint]", "] warning:", "] error:")
+_MAX_HINTS = 12
+_TAIL_LINES = 40
+_HINT_MARKS = ("[hint]", "] warning:", "] error:")
 
 
-def hints_of(log: Path) -> str:
-    """Advice and warnings of a run, the newest last; empty text when there are none."""
-    spoken = deque((line for line in _lines(log) if _is_spoken(line)), _MOST_HINTS)
-    items = "".join(_item(line) for line in spoken)
+def hints_html(log: Path) -> str:
+    """Returns a run's hints and warnings, newest last; an empty string if there are none."""
+    hints = deque((line for line in _lines(log) if _is_hint(line)), _MAX_HINTS)
+    items = "".join(_item(line) for line in hints)
     return f'<ul class="hints">{items}</ul>' if items else ""
 
 
-def tail_of(log: Path) -> str:
-    """The end of the log, folded; empty text when there is none."""
-    lines = deque(_lines(log), _LAST_LINES)
-    return folded(f"the last {len(lines)} lines of {log.name}", "\n".join(lines)) if lines else ""
+def tail_html(log: Path) -> str:
+    """Returns the end of the log, collapsed; an empty string if there is no log."""
+    lines = deque(_lines(log), _TAIL_LINES)
+    if not lines:
+        return ""
+    return collapsible(f"the last {len(lines)} lines of {log.name}", "\n".join(lines))
 
 
 def _item(line: str) -> str:
-    moment, _, text = line.partition(" ")
-    return f"<li><small>{escape(moment)}</small>{escape(text)}</li>"
+    time, _, text = line.partition(" ")
+    return f"<li><small>{escape(time)}</small>{escape(text)}</li>"
 
 
-def _is_spoken(line: str) -> bool:
-    return any(mark in line for mark in _SPOKEN)
+def _is_hint(line: str) -> bool:
+    return any(mark in line for mark in _HINT_MARKS)
 
 
 def _lines(log: Path) -> list[str]:

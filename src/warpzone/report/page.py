@@ -1,4 +1,4 @@
-"""The page around a report's parts: one HTML file, no network, light and dark."""
+"""The HTML page around a report's sections: one file, no network access, light and dark."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from warpzone import __version__
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a page; one without content is left out."""
+    """A section of a page; sections without content are omitted."""
 
     title: str
     html: str
@@ -22,34 +22,34 @@ class Section:
 
 
 def make_page(title: str, about: str, facts: Mapping[str, str], sections: Iterable[Section]) -> str:
-    """Puts a whole page together.
+    """Returns a complete HTML page.
 
     Args:
-        title: The heading, as plain text.
-        about: A line below it, as plain text.
-        facts: Shown large, as plain text.
-        sections: The rest.
+        title: Heading, as plain text.
+        about: Line below the heading, as plain text.
+        facts: Key figures by name, as plain text.
+        sections: Sections of the page.
     """
     parts = "".join(_section(section) for section in sections if section.html)
-    moment = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
+    written_at = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}</title><style>{_file('style.css')}</style></head><body><main>"
         f"<header><h1>{escape(title)}</h1><p>{escape(about)}</p></header>"
         f"{_facts(facts)}{parts}"
-        f"<footer>written {moment} by warpzone {escape(__version__)}</footer>"
+        f"<footer>written {written_at} by warpzone {escape(__version__)}</footer>"
         f"</main><script>{_file('page.js')}</script></body></html>\n"
     )
 
 
-def data_uri(kind: str, data: bytes) -> str:
-    """Content as an address, so that the page needs no other file."""
-    return f"data:{kind};base64,{base64.b64encode(data).decode()}"
+def data_uri(mime_type: str, data: bytes) -> str:
+    """Returns data as a URI, so that the page is self-contained."""
+    return f"data:{mime_type};base64,{base64.b64encode(data).decode()}"
 
 
-def folded(title: str, text: str) -> str:
-    """Text that opens on a click."""
+def collapsible(title: str, text: str) -> str:
+    """Returns text that expands when its title is clicked."""
     return f"<details><summary>{escape(title)}</summary><pre>{escape(text)}</pre></details>"
 
 

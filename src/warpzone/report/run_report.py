@@ -1,4 +1,4 @@
-"""The report of one run, finished or not."""
+"""The report of a single run, whether finished or still training."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from warpzone.errors import RunError, WarpzoneError
+from warpzone.report.animation import MIME_TYPE, animate_episode
 from warpzone.report.charts import Rows, draw_charts
-from warpzone.report.logs import hints_of, tail_of
-from warpzone.report.page import Section, data_uri, folded, make_page
-from warpzone.report.strips import STRIP_KIND, frame_strip
+from warpzone.report.logs import hints_html, tail_html
+from warpzone.report.page import Section, collapsible, data_uri, make_page
 from warpzone.runs.checkpoint_store import list_checkpoints
 from warpzone.runs.directory import RunDirectory
 from warpzone.runs.levels import trained_levels
@@ -24,35 +24,36 @@ from warpzone.telemetry.terminal import duration, short
 
 _log = logging.getLogger(__name__)
 
-_LARGEST_VIDEO = 16 << 20
+_MAX_VIDEO_BYTES = 16 << 20
 
 
 def report_run(path: Path, videos: bool = True) -> str:
-    """Makes the page of a run.
+    """Returns the HTML page of a run.
 
     Args:
-        path: The run's folder.
-        videos: Film an episode if the run has no video.
+        path: The run directory.
+        videos: Record an episode if the run has no video yet.
 
     Raises:
-        RunError: It is no run, or nothing was recorded yet.
+        RunError: If `path` is not a run, or the run has no metrics yet.
     """
     run = RunDirectory.open(path)
     rows = read_rows(run.metrics)
     if not rows:
         raise RunError(
-            f"{path} has recorded nothing yet; a run writes its first metrics within a few updates"
+            f"{path} has no metrics yet; a run writes its first metrics after a few updates"
         )
     config = saved_config(path)
     state = summarize_run(path)
     levels = trained_levels(config.env)
     sections = [
         Section("Evaluation", _evaluation(run)),
-        Section("Film", _record(run, levels[0]) if videos else _video(run)),
+        Section("Video", _video_or_animation(run, levels[0]) if videos else _video(run)),
         Section("Learning curves", draw_charts(rows), "By environment steps."),
-        Section("Hints and warnings", hints_of(run.log)),
+        Section("Hints and warnings", hints_html(run.log)),
         Section(
-            "Configuration and log", folded("config.toml", run.read_config()) + tail_of(run.log)
+            "Configuration and log",
+            collapsible("config.toml", run.read_config()) + tail_html(run.log),
         ),
     ]
     about = f"{config.env.level}, {config.env.obs}, {config.learn.algo}, {state.state}"
@@ -64,7 +65,9 @@ def _facts(rows: Rows, steps: int, seed: int) -> dict[str, str]:
     facts = {
         "steps": f"{short(last.get(STEPS) or 0)} of {short(steps)}",
         "clear rate in training": _newest(rows, "rollout/clear_rate", lambda rate: f"{rate:.0%}"),
-        "best distance": _newest(rows, "episode/progress_best", lambda way: f"{way:,.0f} px"),
+        "best distance": _newest(
+            rows, "episode/progress_best", lambda distance: f"{distance:,.0f} px"
+        ),
         "episodes": _newest(rows, "run/episodes", short),
         "time": _newest(rows, "run/elapsed", duration),
         "speed": _newest(rows, "speed/steps_per_second", lambda speed: f"{short(speed)}/s"),
@@ -84,17 +87,17 @@ def _evaluation(run: RunDirectory) -> str:
     try:
         results = json.loads((run.path / "evaluation.json").read_text(encoding="utf-8"))
         lines = [_evaluated(row) for row in results["levels"]]
-        words = (
-            f"{results['levels'][0]['episodes']} fresh episodes of {results['checkpoint']} from "
-            f"the true start, sticky buttons ({results['sticky_prob']} a frame), up to "
-            f"{results['noop_max']} idle frames."
+        note = (
+            f"{results['levels'][0]['episodes']} episodes of {results['checkpoint']} from the "
+            f"start of the level, with sticky actions (probability {results['sticky_prob']} per "
+            f"frame) and up to {results['noop_max']} no-op frames."
         )
     except (OSError, ValueError, KeyError, IndexError, TypeError):
         command = f"warpzone eval {run.path}"
-        return f'<p class="note">Not evaluated yet; <code>{escape(command)}</code> does it.</p>'
+        return f'<p class="note">Not evaluated yet; run <code>{escape(command)}</code>.</p>'
     head = "<tr><th>level<th>clear rate<th>95 % interval<th>mean progress<th>ends</tr>"
     table = f'<div class="scroll"><table>{head}{"".join(lines)}</table></div>'
-    return f'<p class="note">{escape(words)}</p>{table}'
+    return f'<p class="note">{escape(note)}</p>{table}'
 
 
 def _evaluated(row: dict[str, Any]) -> str:
@@ -109,18 +112,19 @@ def _evaluated(row: dict[str, Any]) -> str:
     return "<tr>" + "".join(f"<td>{escape(str(cell))}" for cell in cells) + "</tr>"
 
 
-def _record(run: RunDirectory, level: str) -> str:
-    """The run's newest video, or a strip of its present policy."""
+def _video_or_animation(run: RunDirectory, level: str) -> str:
+    """Returns the run's newest video, or an animation of its current policy."""
     video = _video(run)
     if video or not list_checkpoints(run.path):
         return video
     try:
-        strip = frame_strip(run.path, level, shrink=1)
+        animation = animate_episode(run.path, level, shrink=1)
     except WarpzoneError as error:
-        _log.warning("%s could not be filmed: %s", run.path, error)
+        _log.warning("could not record %s: %s", run.path, error)
         return ""
-    alt = f"an episode of {level}"
-    return f'<div class="film"><img src="{data_uri(STRIP_KIND, strip)}" alt="{escape(alt)}"></div>'
+    source = data_uri(MIME_TYPE, animation)
+    alt = escape(f"an episode of {level}")
+    return f'<div class="animation"><img src="{source}" alt="{alt}"></div>'
 
 
 def _video(run: RunDirectory) -> str:
@@ -128,8 +132,8 @@ def _video(run: RunDirectory) -> str:
     if not videos:
         return ""
     newest = max(videos, key=lambda path: path.stat().st_mtime)
-    if newest.stat().st_size > _LARGEST_VIDEO:
-        words = f"{newest.name} is too large for this page; it lies in {run.videos}."
-        return f'<p class="note">{escape(words)}</p>'
+    if newest.stat().st_size > _MAX_VIDEO_BYTES:
+        note = f"{newest.name} is too large to embed; find it in {run.videos}."
+        return f'<p class="note">{escape(note)}</p>'
     source = data_uri("video/mp4", newest.read_bytes())
     return f'<video controls muted loop playsinline src="{source}"></video>'

@@ -1,1 +1,1 @@
-"""Search with save states: finding, keeping and proving ways through levels."""
+"""Search with save states: finding, storing and verifying solutions of levels."""

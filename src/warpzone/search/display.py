@@ -1,4 +1,4 @@
-"""What a person sees while searches run: a line for each, or nothing without a terminal."""
+"""Live progress of running searches on a terminal; prints nothing otherwise."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from warpzone.search.jobs import Job
 from warpzone.search.solve import SearchProgress
 
 _MEGABYTE = 1 << 20
+_HEADINGS = ("level", "seed", "seconds", "frames", "frames/s", "cells", "memory", "solution")
 
 
 class SearchDisplay:
-    """A live table of the searches under way, below the lines that are printed."""
+    """A live table of the running searches, shown below the printed lines."""
 
     def __init__(self, total: int, console: Console | None = None) -> None:
-        """Expects `total` searches."""
+        """Creates a display for `total` searches."""
         self._console = console or Console(stderr=True)
         self._total = total
         self._done = 0
@@ -30,14 +31,14 @@ class SearchDisplay:
         self._live: Live | None = None
 
     def __enter__(self) -> Self:
-        """Shows the table, where there is a terminal for it."""
+        """Shows the table if the console is a terminal."""
         if self._console.is_terminal:
             self._live = Live(
                 get_renderable=self._table,
                 console=self._console,
                 refresh_per_second=8,
                 transient=True,
-                # Lines that go to a file must not be drawn on the screen instead.
+                # If stdout is redirected to a file, printed lines must still go there.
                 redirect_stdout=sys.stdout.isatty(),
             )
             self._live.start()
@@ -49,17 +50,17 @@ class SearchDisplay:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Takes the table away."""
+        """Removes the table."""
         if self._live is not None:
             self._live.stop()
 
     def update(self, job: Job, progress: SearchProgress) -> None:
-        """A search tells how far it is; any thread may call this."""
+        """Records the progress of a search. Thread-safe."""
         with self._lock:
             self._active[job] = progress
 
     def finish(self, job: Job) -> None:
-        """A search has ended."""
+        """Removes a search that has ended from the table."""
         with self._lock:
             self._active.pop(job, None)
             self._done += 1
@@ -68,21 +69,21 @@ class SearchDisplay:
         with self._lock:
             active, done = dict(self._active), self._done
         table = Table(title=f"{done} of {self._total} searches done", title_justify="left")
-        for heading in ("level", "seed", "seconds", "frames", "frames/s", "cells", "memory", "way"):
+        for heading in _HEADINGS:
             table.add_column(heading, justify="right")
-        for job, now in active.items():
-            table.add_row(job.level, str(job.seed), *_cells(now))
+        for job, progress in active.items():
+            table.add_row(job.level, str(job.seed), *_columns(progress))
         return table
 
 
-def _cells(now: SearchProgress) -> tuple[str, ...]:
+def _columns(progress: SearchProgress) -> tuple[str, ...]:
     return (
-        f"{now.seconds:.1f}",
-        f"{now.frames:,}",
-        f"{now.frames / max(now.seconds, 0.01):,.0f}",
-        f"{now.cells:,}",
-        f"{now.memory / _MEGABYTE:.0f} of {now.memory_limit / _MEGABYTE:.0f} MB",
+        f"{progress.seconds:.1f}",
+        f"{progress.frames:,}",
+        f"{progress.frames / max(progress.seconds, 0.01):,.0f}",
+        f"{progress.cells:,}",
+        f"{progress.memory / _MEGABYTE:.0f} of {progress.memory_limit / _MEGABYTE:.0f} MB",
         "searching"
-        if now.solution_frames is None
-        else f"{now.solution_frames:,} frames, improving",
+        if progress.solution_frames is None
+        else f"{progress.solution_frames:,} frames, improving",
     )

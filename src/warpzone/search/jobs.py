@@ -1,4 +1,4 @@
-"""Looking for ways through many levels at once."""
+"""Searching several levels in parallel."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from warpzone.search.replay import RomPath
 from warpzone.search.solve import SearchOptions, SearchProgress, SearchResult, solve
 
-# On some systems an interrupt is heard only between waits.
+# On some platforms Ctrl-C is only delivered between blocking waits.
 _WAIT_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
 class Job:
-    """One search of many."""
+    """One of many searches."""
 
     level: str
     seed: int
@@ -26,38 +26,41 @@ class Job:
 _Finished = queue.Queue[tuple[Job, Future[SearchResult]]]
 
 
-def explore_many(
+def solve_many(
     jobs: Sequence[Job],
     options: SearchOptions,
-    at_once: int,
+    max_parallel: int,
     *,
     game: str,
     rom: RomPath = None,
     on_progress: Callable[[Job, SearchProgress], None] | None = None,
 ) -> Iterator[tuple[Job, SearchResult]]:
-    """Runs searches, `at_once` of them in threads of their own, and yields each as it ends.
+    """Runs searches in up to `max_parallel` threads and yields each result as it completes.
 
-    The native search lets go of Python's lock, so threads are as good as processes here. When the
-    caller is interrupted or stops iterating, all searches end within a moment.
+    The native search releases the GIL, so threads run in parallel. If the caller is interrupted or
+    stops iterating, all searches stop promptly.
 
     Args:
-        jobs: Levels and seeds.
-        options: Of every search.
-        at_once: How many run together.
+        jobs: Levels and seeds to search.
+        options: Options shared by all searches.
+        max_parallel: Maximum number of searches that run at the same time.
         game: 'smb' or 'lost-levels'.
-        rom: The game's image.
-        on_progress: Called from the threads of the searches.
+        rom: Path to the ROM; by default `WARPZONE_ROM`, or the installed one.
+        on_progress: Called from the search threads.
+
+    Yields:
+        Each job with its result, in order of completion.
     """
     stop = threading.Event()
     finished: _Finished = queue.Queue()
 
-    def tell(job: Job) -> Callable[[SearchProgress], None] | None:
+    def progress_callback(job: Job) -> Callable[[SearchProgress], None] | None:
         return None if on_progress is None else lambda progress: on_progress(job, progress)
 
-    def hand_in(job: Job) -> Callable[[Future[SearchResult]], None]:
+    def done_callback(job: Job) -> Callable[[Future[SearchResult]], None]:
         return lambda future: finished.put((job, future))
 
-    with ThreadPoolExecutor(at_once) as pool:
+    with ThreadPoolExecutor(max_parallel) as pool:
         try:
             for job in jobs:
                 future = pool.submit(
@@ -67,10 +70,10 @@ def explore_many(
                     options,
                     game=game,
                     rom=rom,
-                    on_progress=tell(job),
+                    on_progress=progress_callback(job),
                     stop=stop,
                 )
-                future.add_done_callback(hand_in(job))
+                future.add_done_callback(done_callback(job))
             for _ in jobs:
                 job, future = _wait_for(finished)
                 yield job, future.result()

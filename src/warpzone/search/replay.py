@@ -1,4 +1,4 @@
-"""Proving a way by playing it from power-on, and what can be read along it."""
+"""Replaying and verifying a solution from power-on."""
 
 from __future__ import annotations
 
@@ -15,32 +15,34 @@ RomPath = str | os.PathLike[str] | None
 
 _FAILURES = {
     "death": "Mario dies",
-    "unfinished": "the level is not left",
-    "warp": "it ends in a warp",
+    "unfinished": "Mario does not leave the level",
+    "warp": "it ends in a warp zone",
 }
 
 
 def replay(
     solution: Solution, rom: RomPath = None, *, trace: bool = False, states_at: Sequence[int] = ()
 ) -> _native.Replay:
-    """Begins the level from power-on and plays the way, then no buttons until the game moves on.
+    """Starts the level from power-on, plays the solution, then waits for the next level.
+
+    No buttons are pressed after the solution's last input.
 
     Args:
-        solution: What to play.
-        rom: The game's image; by default `WARPZONE_ROM`, or the installed one.
-        trace: Also record where Mario is at every frame.
-        states_at: Frames of the way at which to keep save states.
+        solution: The solution to play.
+        rom: Path to the ROM; by default `WARPZONE_ROM`, or the installed one.
+        trace: Also record Mario's position at every frame.
+        states_at: Frames of the solution at which to take save states.
 
     Raises:
-        WayError: If the way was found with another image.
+        SolutionError: If the solution was found with a different ROM.
     """
     image = load_game(solution.game, rom)
     found = identify(image).body_sha1
     if found != solution.rom:
         raise SolutionError(
-            f"the solution of {solution.level} was found with another game image (SHA-1 "
-            f"{solution.rom}; this one has {found}); give that image with --rom, or solve the "
-            "level again"
+            f"the solution of {solution.level} was found with a different ROM (SHA-1 "
+            f"{solution.rom}; this one is {found}); pass that ROM with --rom, or solve the level "
+            "again"
         )
     return _native.replay(
         image,
@@ -54,25 +56,25 @@ def replay(
 
 
 def verify(solution: Solution, rom: RomPath = None) -> None:
-    """Replays a way.
+    """Replays a solution and checks that it clears its level as its header claims.
 
     Raises:
-        WayError: If the game does not go where the way says, or not in that time.
+        SolutionError: If it does not clear the level, or the header does not match the replay.
     """
     played = replay(solution, rom)
     ends = PRINCESS if played.ending == "princess" else played.end_level
     is_warp = played.ending == "warp"
     if played.ending in ("death", "unfinished") or (is_warp and ends != solution.ends):
         raise SolutionError(
-            f"the way for {solution.level} does not clear it: {_FAILURES[played.ending]}"
+            f"the solution of {solution.level} does not clear it: {_FAILURES[played.ending]}"
         )
-    for name, told, seen in (
+    for name, claimed, actual in (
         ("ends", solution.ends, ends),
         ("frames", solution.frames, played.frames),
         ("area-changes", solution.area_changes, played.area_changes),
     ):
-        if told != seen:
+        if claimed != actual:
             raise SolutionError(
-                f"the solution of {solution.level} was altered: it says {name}: {told}, but the "
-                f"replay shows {seen}"
+                f"the solution of {solution.level} was altered: it claims {name}: {claimed}, but "
+                f"the replay gives {actual}"
             )

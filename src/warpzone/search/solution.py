@@ -1,6 +1,6 @@
-"""Ways: inputs that clear a level, as small text files without a byte of the game.
+"""Solutions: inputs that clear a level, stored as small text files without any game data.
 
-A file looks like this; every line is there, in this order:
+A file contains exactly these lines, in this order:
 
     warpzone solution 1
     game: smb
@@ -28,8 +28,8 @@ from warpzone.errors import ConfigError, SolutionError
 from warpzone.rom.image import GAMES
 from warpzone.system.atomic_file import replacing
 
-ENDING = ".solution"
-#: What `Way.ends` says for the last level, which no other follows.
+SUFFIX = ".solution"
+#: `Solution.ends` of the last level, which has no next level.
 PRINCESS = "princess"
 
 _FORMAT = 1
@@ -39,9 +39,9 @@ _LEVEL = re.compile(r"[1-9]-[1-4]")
 _HASH = re.compile(r"[0-9a-f]{40}")
 _NUMBER = re.compile(r"0|[1-9]\d{0,18}")
 _RUN = re.compile(r"([A-Z+]+):([1-9]\d{0,5})")
-_MOST_BYTES = 1 << 20
-_MOST_FRAMES = 1_000_000
-_MOST_SKIP = 60
+_MAX_BYTES = 1 << 20
+_MAX_STEPS = 1_000_000
+_MAX_FRAME_SKIP = 60
 _LINE_WIDTH = 100
 
 
@@ -51,14 +51,14 @@ class Solution:
 
     Attributes:
         game: One of `GAMES`.
-        level: Such as '8-4'.
-        ends: The level in which the game goes on, or `PRINCESS`.
-        rom: SHA-1 of the game's image without its header.
-        frame_skip: Emulated frames for each input.
+        level: The level, such as '8-4'.
+        ends: The level that follows the clear, or `PRINCESS`.
+        rom: SHA-1 of the ROM without its header.
+        frame_skip: Emulated frames per input.
         frames: Frames from the start of the level to the flag, the axe or the warp pipe.
-        area_changes: How often Mario gets into another area on the way.
-        seed: Of the search that found it.
-        inputs: A controller byte for each step.
+        area_changes: Number of times Mario enters another area.
+        seed: Random seed of the search that found it.
+        inputs: One controller byte per step.
     """
 
     game: str
@@ -73,12 +73,12 @@ class Solution:
 
     @property
     def rank(self) -> tuple[int, int]:
-        """Lower is better: a policy learns a way with few areas more easily than a short one."""
+        """Sort key, lower is better. Few area changes come first: they are easier to learn."""
         return self.area_changes, self.frames
 
 
 def format_solution(solution: Solution) -> str:
-    """Returns the text of a file."""
+    """Returns a solution as the text of a file."""
     values = (
         solution.game,
         solution.level,
@@ -99,7 +99,7 @@ def format_solution(solution: Solution) -> str:
 
 
 def _wrapped(runs: Iterable[str]) -> list[str]:
-    """Lines of runs; a comma ends each but the last."""
+    """Wraps runs into lines; every line but the last ends with a comma."""
     lines: list[str] = []
     for run in runs:
         if lines and len(lines[-1]) + len(run) + 2 <= _LINE_WIDTH:
@@ -112,14 +112,14 @@ def _wrapped(runs: Iterable[str]) -> list[str]:
 
 
 def parse_solution(text: str, source: str = "the text") -> Solution:
-    """Reads a way.
+    """Parses the text of a solution file.
 
     Args:
-        text: What `format_way` returned.
-        source: How errors name it, usually the path.
+        text: The text, as returned by `format_solution`.
+        source: Name used in error messages, usually the path.
 
     Raises:
-        WayError: If anything about it is not as it must be.
+        SolutionError: If the text is not a valid solution.
     """
     lines = text.splitlines()
     title = _TITLE.fullmatch(lines[0]) if lines else None
@@ -129,8 +129,8 @@ def parse_solution(text: str, source: str = "the text") -> Solution:
         )
     if int(title[1]) != _FORMAT:
         raise SolutionError(
-            f"{source} has format {title[1]}, and this version of warpzone reads {_FORMAT}; update"
-            " warpzone, or explore the level again"
+            f"{source} has format {title[1]}, but this version of warpzone reads format {_FORMAT};"
+            " update warpzone, or solve the level again"
         )
     values = _header(lines[1 : len(_KEYS) + 1], source)
     if lines[len(_KEYS) + 1 : len(_KEYS) + 2] != ["actions:"]:
@@ -185,53 +185,53 @@ def _inputs(text: str, source: str) -> bytes:
         match = _RUN.fullmatch(run)
         if match is None:
             raise SolutionError(
-                f"{source}: action {run!r} is not written as buttons and steps, such as RIGHT+A:12"
+                f"{source}: action {run!r} must be buttons and a number of steps, as in RIGHT+A:12"
             )
         try:
             buttons = parse_buttons(match[1])
         except ConfigError as error:
             raise SolutionError(f"{source}: {error}") from error
         inputs += bytes([buttons]) * int(match[2])
-        if len(inputs) > _MOST_FRAMES:
-            raise SolutionError(f"{source} has more than {_MOST_FRAMES:,} steps")
+        if len(inputs) > _MAX_STEPS:
+            raise SolutionError(f"{source} has more than {_MAX_STEPS:,} steps")
     return bytes(inputs)
 
 
 def _check_lengths(solution: Solution, source: str) -> None:
-    if not 1 <= solution.frame_skip <= _MOST_SKIP:
+    if not 1 <= solution.frame_skip <= _MAX_FRAME_SKIP:
         raise SolutionError(
-            f"{source}: frame-skip is {solution.frame_skip}; it goes from 1 to {_MOST_SKIP}"
+            f"{source}: frame-skip is {solution.frame_skip}; it must be from 1 to {_MAX_FRAME_SKIP}"
         )
     steps = -(-solution.frames // solution.frame_skip)
     if steps != len(solution.inputs):
         raise SolutionError(
-            f"{source} is cut or altered: {solution.frames} frames are {steps} steps of"
-            f" {solution.frame_skip}, but it has {len(solution.inputs)}"
+            f"{source} is truncated or altered: {solution.frames} frames at frame-skip"
+            f" {solution.frame_skip} are {steps} steps, but it has {len(solution.inputs)}"
         )
 
 
 def read_solution(path: Path) -> Solution:
-    """Reads a file.
+    """Reads a solution file.
 
     Raises:
-        WayError: If it cannot be read or is no way.
+        SolutionError: If the file cannot be read or is not a valid solution.
     """
     try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise SolutionError(f"{path} is no way: it has more than {_MOST_BYTES:,} bytes")
+        if path.stat().st_size > _MAX_BYTES:
+            raise SolutionError(f"{path} is not a solution: it is larger than {_MAX_BYTES:,} bytes")
         text = path.read_text(encoding="ascii")
     except OSError as error:
         raise SolutionError(f"{path} cannot be read ({error.strerror}); check the path") from error
     except UnicodeDecodeError as error:
-        raise SolutionError(f"{path} is no way: it is no plain text") from error
+        raise SolutionError(f"{path} is not a solution: it is not plain text") from error
     return parse_solution(text, str(path))
 
 
 def write_solution(path: Path, solution: Solution) -> None:
-    """Writes a file, whole or not at all.
+    """Writes a solution file atomically.
 
     Raises:
-        WayError: If the system refuses.
+        SolutionError: If the file cannot be written.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -243,17 +243,19 @@ def write_solution(path: Path, solution: Solution) -> None:
         ) from error
 
 
-def find_ways(path: Path) -> list[Path]:
-    """The file itself, or all ways of a folder, by name.
+def find_solutions(path: Path) -> list[Path]:
+    """Returns the given file, or all solution files of the given folder, sorted by name.
 
     Raises:
-        WayError: If there are none.
+        SolutionError: If there are none.
     """
     if path.is_dir():
-        found = sorted(path.glob(f"*{ENDING}"))
+        found = sorted(path.glob(f"*{SUFFIX}"))
         if not found:
-            raise SolutionError(f"no {ENDING} files in {path}; `warpzone solve` makes them")
+            raise SolutionError(f"no {SUFFIX} files in {path}; create them with `warpzone solve`")
         return found
     if not path.exists():
-        raise SolutionError(f"{path} does not exist; `warpzone solve -o {path}` makes ways")
+        raise SolutionError(
+            f"{path} does not exist; create solutions with `warpzone solve -o {path}`"
+        )
     return [path]

@@ -1,4 +1,4 @@
-"""Looking for a way through one level."""
+"""Searching for a solution of one level."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from warpzone.rom.locate import load_game
 from warpzone.search.replay import RomPath
 from warpzone.search.solution import PRINCESS, Solution
 
-# Long enough that asking costs nothing, short enough that Ctrl-C is heard at once.
+# Long enough for polling to cost nothing, short enough for Ctrl-C to take effect at once.
 _SLICE_SECONDS = 0.1
 _NO_FRAME_LIMIT = 2**62
 
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """How to look for a way.
+    """Options of a search.
 
-    The same options give the same way for any number of threads, unless time ends the search:
-    `seconds` before a way is found, or `improve` after it. `frames` ends it at the same moment
-    always.
+    The same options and seed give the same solution for any number of threads, unless a time limit
+    ends the search: `seconds` before the first solution, or `improve` after it. `frames` is a
+    deterministic limit.
 
     Attributes:
-        frame_skip: Inputs change only every so many frames, as an agent's actions do.
-        actions: The combinations that may be pressed: a set's name or a list, which must contain
-            NOOP; None means every sensible one.
-        allow_warps: A warp to another world counts as the end of a way, too.
-        seconds: Give up after so long without a way.
-        frames: Give up after so many emulated frames, or None.
-        improve: Look for shorter ways for so many seconds after the first.
-        threads: Threads for this search.
-        memory: Megabytes that the archive of save states may take; the least promising ones are
-            forgotten when it is full.
+        frame_skip: Frames per input, like the frame skip of an agent.
+        actions: Button combinations to use: the name of an action set or a list that contains
+            NOOP. None means every sensible combination.
+        allow_warps: Whether a warp to another world counts as a solution.
+        seconds: Time limit for finding a first solution.
+        frames: Limit on emulated frames, or None.
+        improve: Seconds to spend on finding shorter solutions after the first.
+        threads: Number of threads of this search.
+        memory: Memory limit of the save-state archive in megabytes. A full archive evicts its
+            least promising states.
     """
 
     frame_skip: int = 4
@@ -51,36 +51,39 @@ class SearchOptions:
     memory: int = 256
 
     def __post_init__(self) -> None:
-        """Checks the numbers that the native part does not."""
+        """Checks the values that the native code does not check."""
         for name, least in (("seconds", 0), ("improve", 0), ("frames", 1), ("memory", 1)):
             value = getattr(self, name)
             if value is not None and not value >= least:
                 raise ConfigError(f"{name} is {value}; it must be at least {least}")
 
     def buttons(self) -> list[int]:
-        """The allowed controller bytes; empty means every sensible one."""
+        """Returns the allowed controller bytes; empty means every sensible combination."""
         if self.actions is None:
             return []
         buttons = resolve_actions(self.actions)
         if 0 not in buttons:
-            raise ConfigError("actions: a search needs NOOP, for moments in which Mario obeys not")
+            raise ConfigError(
+                "actions must include NOOP: the search presses no button while Mario is not under"
+                " control"
+            )
         return buttons
 
 
 @dataclass(frozen=True)
 class SearchProgress:
-    """How far a search has come.
+    """Progress of a search.
 
     Attributes:
-        seconds: Since it began.
-        frames: Emulated.
-        rounds: Of choosing, exploring and merging.
-        cells: In the archive.
-        forgotten: Cells that were dropped because the archive was full.
-        memory: Bytes that the archive takes.
-        memory_limit: Bytes that it may take.
-        refuted: Ways that a replay did not confirm.
-        solution_frames: Length of the best way so far, or None.
+        seconds: Elapsed time.
+        frames: Emulated frames.
+        rounds: Rounds of selecting, exploring and merging.
+        cells: Cells in the archive.
+        forgotten: Cells evicted because the archive was full.
+        memory: Memory used by the archive, in bytes.
+        memory_limit: Memory limit of the archive, in bytes.
+        refuted: Candidate solutions that a replay did not confirm.
+        solution_frames: Length of the best solution so far, or None.
     """
 
     seconds: float
@@ -96,7 +99,7 @@ class SearchProgress:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What became of a search: a proved way, or None, and the effort."""
+    """The outcome of a search: a verified solution or None, and the effort spent."""
 
     solution: Solution | None
     progress: SearchProgress
@@ -112,19 +115,19 @@ def solve(
     on_progress: Callable[[SearchProgress], None] | None = None,
     stop: threading.Event | None = None,
 ) -> SearchResult:
-    """Looks for a way through a level and proves it by a replay from power-on.
+    """Searches for a solution of a level and verifies it with a replay from power-on.
 
     Args:
-        level: Such as '8-4'.
-        seed: Of everything random.
-        options: How to look.
+        level: The level, such as '8-4'.
+        seed: Random seed.
+        options: Search options.
         game: 'smb' or 'lost-levels'.
-        rom: The game's image; by default `WARPZONE_ROM`, or the installed one.
-        on_progress: Called some ten times a second, in the thread of the caller.
-        stop: Ends the search early once it is set.
+        rom: Path to the ROM; by default `WARPZONE_ROM`, or the installed one.
+        on_progress: Called about ten times per second, in the caller's thread.
+        stop: Ends the search early once set.
 
     Raises:
-        ConfigError: If an option or the level is not allowed.
+        ConfigError: If an option or the level is invalid.
     """
     options = options or SearchOptions()
     if not 0 <= seed < 2**63:
@@ -147,7 +150,7 @@ def solve(
     played = _native.replay(image, game, level, options.frame_skip, search.solution)
     if played.frames == 0:
         raise SolutionError(
-            f"the way for {level} was not confirmed by a replay; please report this"
+            f"a replay did not confirm the solution of {level}; please report this bug"
         )
     solution = Solution(
         game=game,
@@ -178,8 +181,7 @@ def _run(
         done = search.run(
             max(0.0, min(_SLICE_SECONDS, left)), options.frames or _NO_FRAME_LIMIT, improving
         )
-        told = search.progress()
-        progress = SearchProgress(seconds=time.monotonic() - began, **told)
+        progress = SearchProgress(seconds=time.monotonic() - began, **search.progress())
         if on_progress is not None:
             on_progress(progress)
         if found_at is None and progress.solution_frames is not None:

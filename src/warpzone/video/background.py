@@ -1,4 +1,4 @@
-"""Films of a run while it trains: a process of its own films a checkpoint, the loop never waits."""
+"""Recording videos during training in a separate process, so that training never waits."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from types import TracebackType
 
 _log = logging.getLogger(__name__)
 
-_SECONDS_TO_END = 10.0
+_EXIT_SECONDS = 10.0
 
 
 class BackgroundRecorder:
-    """Films one checkpoint at a time, at the lowest priority and on one thread.
+    """Records one checkpoint at a time, at the lowest priority and on one thread.
 
-    The checkpoint on disk is the snapshot of the weights, so nothing of the trainer is shared.
+    The process reads the weights from the checkpoint and shares no state with the trainer.
     """
 
     def __init__(self) -> None:
-        """Starts nothing yet."""
+        """Creates a recorder; no process is started yet."""
         self._process: subprocess.Popen[str] | None = None
         self._output = Path()
 
     def record(self, checkpoint: Path, output: Path) -> None:
-        """Begins a film, unless the one before is still being made."""
+        """Starts recording a video, unless the previous one is still being recorded."""
         if self._process is not None and self._process.poll() is None:
-            _log.info("%s is left out, since %s is still being made", output.name, self._output)
+            _log.info("skipped %s: %s is still being recorded", output.name, self._output)
             return
         self._finish()
         self._output = output
@@ -40,16 +40,16 @@ class BackgroundRecorder:
             stderr=subprocess.PIPE,
             text=True,
             env=os.environ | {"OMP_NUM_THREADS": "1"},
-            start_new_session=True,  # Ctrl-C is for the trainer, which ends this process itself.
+            start_new_session=True,  # The trainer handles Ctrl-C and ends this process itself.
         )
 
     def close(self) -> None:
-        """Gives up a film that is being made; nothing of it stays behind."""
+        """Cancels the current recording and removes its partial file."""
         process = self._process
         if process is not None and process.poll() is None:
             process.send_signal(signal.SIGTERM if os.name == "nt" else signal.SIGINT)
             try:
-                process.wait(_SECONDS_TO_END)
+                process.wait(_EXIT_SECONDS)
             except subprocess.TimeoutExpired:
                 process.kill()
             process.communicate()
@@ -57,7 +57,7 @@ class BackgroundRecorder:
         self._finish()
 
     def __enter__(self) -> BackgroundRecorder:
-        """Returns itself."""
+        """Returns the recorder."""
         return self
 
     def __exit__(
@@ -66,24 +66,24 @@ class BackgroundRecorder:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Closes."""
+        """Closes the recorder."""
         self.close()
 
     def _finish(self) -> None:
-        """Tells how the film before went."""
+        """Logs how the previous recording ended."""
         process, self._process = self._process, None
         if process is None:
             return
         _, text = process.communicate()
         if process.returncode == 0:
-            _log.info("filmed %s", self._output)
+            _log.info("recorded %s", self._output)
         else:
-            reason = text.strip().splitlines()[-1] if text.strip() else "no reason given"
-            _log.warning("%s could not be filmed: %s", self._output, reason)
+            reason = text.strip().splitlines()[-1] if text.strip() else "no error message"
+            _log.warning("could not record %s: %s", self._output, reason)
 
 
 def main(checkpoint: str, output: str) -> None:
-    """What the process does."""
+    """Entry point of the recording process."""
     import psutil
     import torch
 
@@ -94,7 +94,7 @@ def main(checkpoint: str, output: str) -> None:
     else:
         psutil.Process().nice(19)
     torch.set_num_threads(1)
-    record_policy(Path(checkpoint), Path(output), tries=1)
+    record_policy(Path(checkpoint), Path(output), max_seeds=1)
 
 
 if __name__ == "__main__":

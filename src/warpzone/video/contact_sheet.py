@@ -1,4 +1,4 @@
-"""A contact sheet of a trained policy: many lanes side by side, as a film or a picture."""
+"""A contact sheet of a trained policy: many episodes side by side, as a video or an image."""
 
 from __future__ import annotations
 
@@ -12,61 +12,65 @@ from warpzone.envs.vector import MarioVectorEnv
 from warpzone.errors import ConfigError
 from warpzone.evaluate.trained import Player, load_policy
 from warpzone.runs.levels import named_levels, trained_levels
-from warpzone.video.image import PictureWriter, contact_sheet
+from warpzone.video.image import ImageWriter, contact_sheet
 from warpzone.video.recorded_env import FRAMES_PER_SECOND
 from warpzone.video.writer import Frame, VideoWriter
 
-_MOST_LANES = 100
-_MOST_STEPS = 2000
-_EDGE = 4
-_CLEARED, _LOST, _CUT = (60, 200, 80), (220, 50, 50), (130, 130, 130)
-_SECONDS_AT_THE_END = 2
+_MAX_ENVS = 100
+_MAX_STEPS = 2000
+_BORDER = 4
+_CLEARED, _DIED, _TRUNCATED = (60, 200, 80), (220, 50, 50), (130, 130, 130)
+_FINAL_SECONDS = 2
 
 
 def record_contact_sheet(
     target: Path,
     output: Path,
     *,
-    lanes: int = 16,
+    num_envs: int = 16,
     level: str | None = None,
     seed: int = 0,
     greedy: bool = False,
 ) -> Path:
-    """Plays one episode in each lane; a lane that has ended stays, with a coloured edge.
+    """Plays one episode per environment and freezes each when its episode ends.
 
-    Green means cleared, red a lost life, grey that the episode was cut.
+    A frozen environment gets a coloured border: green for cleared, red for died, grey for
+    truncated.
 
     Args:
-        target: A run, a checkpoint, a policy file, or a folder of those.
-        output: .mp4 or .gif (at half the size) for a film, .png for how the episodes ended.
-        lanes: How many; several levels take turns.
-        level: Another level than the run's own.
-        seed: Of the first lane; the others follow.
+        target: A run, a checkpoint, a policy file, or a folder of policy files.
+        output: A .mp4 or .gif (at half size) for a video, a .png for the final frames only.
+        num_envs: Number of environments. Multiple levels are assigned in turn.
+        level: Level to play instead of the levels the policy was trained on.
+        seed: Seed of the first environment; the others use the following seeds.
         greedy: Always take the most likely action.
+
+    Returns:
+        The path of the written file.
     """
-    if not 1 <= lanes <= _MOST_LANES:
-        raise ConfigError(f"lanes is {lanes}; it must be from 1 to {_MOST_LANES}")
+    if not 1 <= num_envs <= _MAX_ENVS:
+        raise ConfigError(f"num_envs is {num_envs}; it must be from 1 to {_MAX_ENVS}")
     trained = load_policy(target, level)
     options = trained.config.env
     env = MarioVectorEnv(
         named_levels(level) if level else trained_levels(options),
-        num_envs=lanes,
+        num_envs=num_envs,
         render_mode="rgb_array",
         autoreset="same-step",
-        max_steps=_MOST_STEPS,
+        max_steps=_MAX_STEPS,
         stagnation_limit=options.stagnation_limit,
         sticky_prob=options.sticky_prob,
         noop_max=options.noop_max,
         **trained.env_options(),
     )
     fps = FRAMES_PER_SECOND / options.frame_skip
-    ending = output.suffix.lower()
-    writer = PictureWriter(output) if ending == ".png" else VideoWriter(output, fps=fps)
-    step = 2 if ending == ".gif" else 1
+    suffix = output.suffix.lower()
+    writer = ImageWriter(output) if suffix == ".png" else VideoWriter(output, fps=fps)
+    shrink = 2 if suffix == ".gif" else 1
     try:
         with writer:
-            last = _play(env, trained.player(lanes, seed, greedy), seed, writer.write, step)
-            for _ in range(int(_SECONDS_AT_THE_END * fps)):
+            last = _play(env, trained.player(num_envs, seed, greedy), seed, writer.write, shrink)
+            for _ in range(int(_FINAL_SECONDS * fps)):
                 writer.write(last)
     finally:
         env.close()
@@ -74,26 +78,26 @@ def record_contact_sheet(
 
 
 def _play(
-    env: MarioVectorEnv, player: Player, seed: int, write: Callable[[Frame], None], every: int
+    env: MarioVectorEnv, player: Player, seed: int, write: Callable[[Frame], None], shrink: int
 ) -> Frame:
-    """Films until every lane has ended; returns the last picture."""
+    """Writes frames until every episode has ended; returns the last frame."""
     obs, _ = env.reset(seed=seed)
-    first = np.ones(env.num_envs, np.bool_)
-    pictures = _screens(env)
+    episode_start = np.ones(env.num_envs, np.bool_)
+    shown = _screens(env)
     running = set(range(env.num_envs))
     while running:
-        write(contact_sheet(pictures)[::every, ::every])
-        obs, _, terminated, truncated, info = env.step(player(obs, first))
-        first = terminated | truncated
+        write(contact_sheet(shown)[::shrink, ::shrink])
+        obs, _, terminated, truncated, info = env.step(player(obs, episode_start))
+        episode_start = terminated | truncated
         screens = _screens(env)
-        for lane in list(running):
-            if first[lane]:
-                # The lane has begun anew; what it showed before is how it ended.
-                pictures[lane] = _edged(pictures[lane], _colour(info, lane))
-                running.remove(lane)
+        for index in list(running):
+            if episode_start[index]:
+                # The environment has already reset; its previous frame is how the episode ended.
+                shown[index] = _with_border(shown[index], _border_colour(info, index))
+                running.remove(index)
             else:
-                pictures[lane] = screens[lane]
-    return contact_sheet(pictures)[::every, ::every]
+                shown[index] = screens[index]
+    return contact_sheet(shown)[::shrink, ::shrink]
 
 
 def _screens(env: MarioVectorEnv) -> list[Frame]:
@@ -102,15 +106,15 @@ def _screens(env: MarioVectorEnv) -> list[Frame]:
     return list(screens)
 
 
-def _colour(info: dict[str, Any], lane: int) -> tuple[int, int, int]:
-    if info["flag_get"][lane]:
+def _border_colour(info: dict[str, Any], index: int) -> tuple[int, int, int]:
+    if info["flag_get"][index]:
         return _CLEARED
-    return _LOST if info["death"][lane] else _CUT
+    return _DIED if info["death"][index] else _TRUNCATED
 
 
-def _edged(picture: Frame, colour: tuple[int, int, int]) -> Frame:
-    """Half as bright, within an edge."""
-    framed = np.full_like(picture, colour)
-    inside = slice(_EDGE, -_EDGE)
-    framed[inside, inside] = picture[inside, inside] // 2
-    return framed
+def _with_border(frame: Frame, colour: tuple[int, int, int]) -> Frame:
+    """Returns the frame at half brightness with a coloured border."""
+    bordered = np.full_like(frame, colour)
+    inside = slice(_BORDER, -_BORDER)
+    bordered[inside, inside] = frame[inside, inside] // 2
+    return bordered

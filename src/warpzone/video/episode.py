@@ -1,4 +1,4 @@
-"""One filmed episode of a policy."""
+"""Recording one episode of a policy."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from dataclasses import dataclass
 from typing import Any
 
 from warpzone.evaluate.policies import Policy
-from warpzone.video.overlay import beside, draw_overlay, show_observation
+from warpzone.video.overlay import draw_overlay, observation_image, side_by_side
 from warpzone.video.recorded_env import FRAMES_PER_SECOND, RecordedEnv
 from warpzone.video.writer import Frame
 
-_DEATH_CAUSES = ("", "killed by an enemy", "fallen into a pit", "out of time")
+_DEATH_CAUSES = ("", "killed by an enemy", "fell into a pit", "ran out of time")
 _FRAMES_AFTER_CLEAR = 4 * FRAMES_PER_SECOND
 _FRAMES_AFTER_DEATH = 2 * FRAMES_PER_SECOND
 
 
 @dataclass(frozen=True)
-class Look:
-    """What a film shows.
+class VideoOptions:
+    """What the recorded frames show.
 
     Attributes:
-        fps: Pictures for each second of the game's time, 60 at most.
-        overlay: Draw the controller and some numbers below the screen.
-        show_obs: Draw what the agent sees beside the screen.
+        fps: Recorded frames per second of game time, at most 60.
+        overlay: Draw the controller and some values below the screen.
+        show_obs: Draw the observation next to the screen.
     """
 
     fps: float = FRAMES_PER_SECOND
@@ -33,14 +33,14 @@ class Look:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How an episode went."""
+    """How an episode ended."""
 
     info: dict[str, Any]
     total_reward: float
     ended: bool
 
     def __str__(self) -> str:
-        """One line for a person."""
+        """Returns a one-line summary."""
         info = self.info
         if info["flag_get"]:
             end = "cleared"
@@ -55,26 +55,26 @@ class Outcome:
         )
 
 
-class Camera:
-    """Turns the frames of a step into pictures, as many a second as asked for."""
+class FrameRecorder:
+    """Writes the emulated frames of each step, resampled to the requested frame rate."""
 
-    def __init__(self, look: Look, write: Callable[[Frame], None]) -> None:
-        """Sends each picture to `write`."""
-        self._look = look
+    def __init__(self, options: VideoOptions, write: Callable[[Frame], None]) -> None:
+        """Creates a recorder that passes each frame to `write`."""
+        self._options = options
         self._write = write
         self._frames = 0
 
-    def shoot(self, env: RecordedEnv, obs: Any, text: dict[str, Any]) -> None:
-        """Takes the pictures of the last step."""
-        view = show_observation(obs) if self._look.show_obs else None
+    def record_step(self, env: RecordedEnv, obs: Any, text: dict[str, Any]) -> None:
+        """Writes the frames of the last step."""
+        view = observation_image(obs) if self._options.show_obs else None
         for screen, buttons in env.frames:
-            due = int(self._frames * self._look.fps / FRAMES_PER_SECOND)
-            before = int((self._frames - 1) * self._look.fps / FRAMES_PER_SECOND)
+            due = int(self._frames * self._options.fps / FRAMES_PER_SECOND)
+            before = int((self._frames - 1) * self._options.fps / FRAMES_PER_SECOND)
             self._frames += 1
             if due == before and self._frames > 1:
                 continue
-            picture = beside(screen, view) if view is not None else screen
-            self._write(draw_overlay(picture, buttons, text) if self._look.overlay else picture)
+            frame = side_by_side(screen, view) if view is not None else screen
+            self._write(draw_overlay(frame, buttons, text) if self._options.overlay else frame)
 
 
 def record_episode(
@@ -84,44 +84,47 @@ def record_episode(
     *,
     seed: int = 0,
     steps: int = 1500,
-    look: Look | None = None,
+    options: VideoOptions | None = None,
     after_clear: int = _FRAMES_AFTER_CLEAR,
     on_step: Callable[[int], None] | None = None,
-    notes: Callable[[], dict[str, Any]] | None = None,
+    extra_text: Callable[[], dict[str, Any]] | None = None,
 ) -> Outcome:
-    """Plays an episode and hands every picture to `write`.
+    """Plays an episode and passes every recorded frame to `write`.
 
     Args:
-        env: Made with the actions of the policy.
-        policy: Chooses the actions.
-        write: Takes a picture, such as `VideoWriter.write`.
-        seed: Of the environment.
-        steps: Most steps.
-        look: What the pictures show.
-        after_clear: Frames to film after a clear.
-        on_step: Called with the number of steps done.
-        notes: Gives more numbers to show below the screen, after each action.
+        env: Environment created with the policy's actions.
+        policy: Policy that selects the actions.
+        write: Called with each frame, for example `VideoWriter.write`.
+        seed: Seed of the environment.
+        steps: Maximum number of steps.
+        options: What the frames show.
+        after_clear: Frames to record after a clear.
+        on_step: Called with the number of completed steps.
+        extra_text: Called after each action; returns more values to show below the screen.
+
+    Returns:
+        How the episode ended.
     """
 
     def text() -> dict[str, Any]:
-        return _text(info) | (notes() if notes is not None else {})
+        return _text(info) | (extra_text() if extra_text is not None else {})
 
-    camera = Camera(look or Look(), write)
+    recorder = FrameRecorder(options or VideoOptions(), write)
     policy.reset()
     obs, info = env.reset(seed=seed)
-    camera.shoot(env, obs, text())
+    recorder.record_step(env, obs, text())
     total, ended, step = 0.0, False, 0
     while step < steps and not ended:
         obs, reward, terminated, truncated, info = env.step(policy.act(obs, info, env.console))
         total += reward
         ended = terminated or truncated
         step += 1
-        camera.shoot(env, obs, text())
+        recorder.record_step(env, obs, text())
         if on_step is not None:
             on_step(step)
     if info["flag_get"] or info["death"]:
-        env.run_on(after_clear if info["flag_get"] else _FRAMES_AFTER_DEATH)
-        camera.shoot(env, obs, text())
+        env.run_idle(after_clear if info["flag_get"] else _FRAMES_AFTER_DEATH)
+        recorder.record_step(env, obs, text())
     return Outcome(info, total, ended)
 
 

@@ -1,4 +1,4 @@
-"""Pictures: the last frame, or a sheet of many, as a PNG."""
+"""PNG images: the last frame, or a contact sheet of many."""
 
 from __future__ import annotations
 
@@ -13,32 +13,34 @@ from warpzone.system.atomic_file import replacing
 from warpzone.video.output import check_output
 from warpzone.video.writer import Frame, enlarge
 
-_MOST_ON_A_SHEET = 400
+_MAX_SHEET_FRAMES = 400
 _GAP = 4
 
 
-class PictureWriter:
-    """Takes frames as a `VideoWriter` does, and makes one picture of them."""
+class ImageWriter:
+    """Accepts frames like `VideoWriter` and writes a single image."""
 
     def __init__(self, path: str | Path, scale: int = 1, every: int = 0) -> None:
-        """Prepares to write.
+        """Creates a writer.
 
         Args:
-            path: Ends with .png.
-            scale: How many times larger each pixel becomes.
-            every: N puts every N-th frame on a sheet; 0 keeps only the last frame.
+            path: File to write; must end with .png.
+            scale: Integer factor by which frames are enlarged.
+            every: N writes a contact sheet of every N-th frame; 0 writes only the last frame.
         """
         self.path = Path(path)
         if self.path.suffix.lower() != ".png":
-            raise ConfigError(f"the picture's name {self.path.name!r} must end with .png")
+            raise ConfigError(f"the image file {self.path.name!r} must end with .png")
         if every < 0:
-            raise ConfigError(f"sheet is {every}; it must be 0 or the distance of frames")
+            raise ConfigError(
+                f"sheet is {every}; it must be 0, or the interval between frames on the sheet"
+            )
         self.frames = 0
         self._scale = scale
         self._every = every
         self._kept: list[Frame] = []
 
-    def __enter__(self) -> PictureWriter:
+    def __enter__(self) -> ImageWriter:
         """Checks that the file can be written."""
         check_output(self.path)
         return self
@@ -49,10 +51,10 @@ class PictureWriter:
             self._kept = [frame]
         elif self.frames % self._every == 0:
             self._kept.append(frame)
-        if len(self._kept) > _MOST_ON_A_SHEET:
+        if len(self._kept) > _MAX_SHEET_FRAMES:
             raise VideoError(
-                f"the sheet has more than {_MOST_ON_A_SHEET} pictures; take every 2nd or fewer of "
-                f"them with a sheet distance of {2 * self._every}"
+                f"the sheet would have more than {_MAX_SHEET_FRAMES} frames; increase the sheet "
+                f"interval, for example to {2 * self._every}"
             )
         self.frames += 1
 
@@ -62,20 +64,20 @@ class PictureWriter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Writes the file, unless the block failed."""
+        """Writes the file unless the block raised an exception."""
         from PIL import Image
 
         if kind is not None:
             return
         if not self._kept:
-            raise VideoError(f"{self.path} was not written: there was no frame")
-        picture = contact_sheet(self._kept) if self._every else self._kept[0]
+            raise VideoError(f"{self.path} was not written: there are no frames")
+        image = contact_sheet(self._kept) if self._every else self._kept[0]
         with replacing(self.path) as part:
-            Image.fromarray(enlarge(picture, self._scale)).save(part)
+            Image.fromarray(enlarge(image, self._scale)).save(part)
 
 
 def contact_sheet(frames: list[Frame]) -> Frame:
-    """Lays frames out in rows, about as wide as high."""
+    """Arranges frames in a grid with about as many rows as columns."""
     columns = math.ceil(math.sqrt(len(frames)))
     rows = math.ceil(len(frames) / columns)
     height, width = (size + _GAP for size in frames[0].shape[:2])

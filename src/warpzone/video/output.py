@@ -1,4 +1,4 @@
-"""Where pictures and videos may be written."""
+"""Checking output paths before anything is played."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from warpzone.errors import VideoError
 
 
 def check_output(path: Path) -> None:
-    """Fails before anything is played when no file of this name can be written.
+    """Checks that a file can be written at `path`.
 
     Raises:
-        VideoError: Saying why.
+        VideoError: If it cannot; the message says why.
     """
     if not path.parent.is_dir():
-        raise VideoError(f"the folder {path.parent} does not exist; make it first")
+        raise VideoError(f"the folder {path.parent} does not exist; create it first")
     if path.is_dir():
-        raise VideoError(f"{path} is a folder; name a file")
+        raise VideoError(f"{path} is a folder; give the name of a file")
     if not os.access(path.parent, os.W_OK):
-        raise VideoError(f"no file can be written in the folder {path.parent}")
+        raise VideoError(f"the folder {path.parent} is not writable; choose another folder")

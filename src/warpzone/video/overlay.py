@@ -1,4 +1,4 @@
-"""What is drawn around a frame: the controller, a line of text, and what the agent sees."""
+"""Drawings around a frame: the controller, a line of text, and the agent's observation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _IDLE = (74, 74, 84)
 _PRESSED = (255, 200, 60)
 _TEXT = (235, 235, 235)
 
-# Left, top, right, bottom of each button in the bar.
+# Left, top, right and bottom of each button in the bar.
 _CONTROLLER = {
     "UP": (10, 3, 15, 8),
     "LEFT": (4, 9, 9, 14),
@@ -32,7 +32,7 @@ _CONTROLLER = {
 _ROUND = ("A", "B")
 _TEXT_LEFT = 72
 
-# Of the planes of the tile grid, later ones over earlier ones.
+# Colours of the planes of the tile grid; later planes are drawn over earlier ones.
 _PLANE_COLOURS = {
     "solid": (150, 100, 60),
     "hostile": (220, 50, 50),
@@ -44,25 +44,25 @@ _TILE_PIXELS = 10
 
 
 def draw_overlay(frame: Frame, buttons: int, text: Mapping[str, Any]) -> Frame:
-    """Adds a bar below a frame.
+    """Adds a bar with the controller and some values below a frame.
 
     Args:
-        frame: height x width x 3.
-        buttons: Controller byte; what is pressed lights up.
-        text: Shown as "name value", numbers with a fraction rounded to two digits.
+        frame: Array of shape (height, width, 3).
+        buttons: Controller byte; pressed buttons are highlighted.
+        text: Values to show as "name value"; floats are rounded to two decimals.
 
     Returns:
-        A new frame, 24 pixels higher.
+        A new frame that is 24 pixels higher.
     """
     from PIL import Image, ImageDraw
 
     image = Image.fromarray(_controller(buttons, frame.shape[1]))
-    words = "  ".join(f"{name} {_shown(value)}" for name, value in text.items())
-    ImageDraw.Draw(image).text((_TEXT_LEFT, 6), words, fill=_TEXT, font=_font())
+    line = "  ".join(f"{name} {_format(value)}" for name, value in text.items())
+    ImageDraw.Draw(image).text((_TEXT_LEFT, 6), line, fill=_TEXT, font=_font())
     return np.concatenate([frame, np.asarray(image)])
 
 
-def _shown(value: Any) -> str:
+def _format(value: Any) -> str:
     return f"{value:.2f}" if isinstance(value, float | np.floating) else str(value)
 
 
@@ -70,7 +70,7 @@ def _shown(value: Any) -> str:
 def _font() -> Any:
     from PIL import ImageFont
 
-    return ImageFont.load_default_imagefont()  # drawn for small sizes, sharp when enlarged
+    return ImageFont.load_default_imagefont()  # A bitmap font: sharp at small sizes.
 
 
 @lru_cache(maxsize=256)
@@ -79,38 +79,38 @@ def _controller(buttons: int, width: int) -> Frame:
 
     image = Image.new("RGB", (width, _BAR_HEIGHT), _BACKGROUND)
     draw = ImageDraw.Draw(image)
-    draw.rectangle((10, 9, 15, 14), fill=_IDLE)  # the middle of the cross
-    for name, place in _CONTROLLER.items():
+    draw.rectangle((10, 9, 15, 14), fill=_IDLE)  # The centre of the directional pad.
+    for name, box in _CONTROLLER.items():
         colour = _PRESSED if buttons & BUTTONS[name] else _IDLE
         if name in _ROUND:
-            draw.ellipse(place, fill=colour)
+            draw.ellipse(box, fill=colour)
         else:
-            draw.rectangle(place, fill=colour)
+            draw.rectangle(box, fill=colour)
     return np.asarray(image)
 
 
-def beside(frame: Frame, view: Frame) -> Frame:
-    """Puts a picture to the right of a frame, in the middle of its height."""
+def side_by_side(frame: Frame, view: Frame) -> Frame:
+    """Places `view` to the right of a frame, vertically centred."""
     height = max(frame.shape[0], view.shape[0])
     return np.concatenate([_centred(frame, height), _centred(view, height)], axis=1)
 
 
-def _centred(picture: Frame, height: int) -> Frame:
-    above = (height - picture.shape[0]) // 2
-    below = height - picture.shape[0] - above
-    return np.pad(picture, ((above, below), (0, 0), (0, 0)))
+def _centred(image: Frame, height: int) -> Frame:
+    above = (height - image.shape[0]) // 2
+    below = height - image.shape[0] - above
+    return np.pad(image, ((above, below), (0, 0), (0, 0)))
 
 
-def show_observation(obs: Any) -> Frame:
-    """Makes a picture of an observation of any kind: all stacked pictures, the newest last."""
+def observation_image(obs: Any) -> Frame:
+    """Renders an observation of any kind as an RGB image; in a frame stack, the newest is last."""
     if isinstance(obs, Mapping):
-        return _show_tiles(obs["tiles"], obs["features"])
-    if obs.shape[2] % 3 == 0 and obs.shape[0] > 16:  # rgb: the stack is in the last axis
+        return _tiles_image(obs["tiles"], obs["features"])
+    if obs.shape[2] % 3 == 0 and obs.shape[0] > 16:  # RGB: frames are stacked along the last axis.
         return np.ascontiguousarray(obs[:, :, -3:])
-    return _show_pixels(obs)
+    return _pixels_image(obs)
 
 
-def _show_pixels(stack: NDArray[np.uint8]) -> Frame:
+def _pixels_image(stack: NDArray[np.uint8]) -> Frame:
     count, height, width = stack.shape
     columns = 2 if count > 1 else 1
     rows = -(-count // columns)
@@ -121,16 +121,16 @@ def _show_pixels(stack: NDArray[np.uint8]) -> Frame:
     return np.repeat(np.concatenate(lines)[:, :, None], 3, axis=2)
 
 
-def _show_tiles(tiles: NDArray[np.uint8], features: NDArray[np.uint8]) -> Frame:
+def _tiles_image(tiles: NDArray[np.uint8], features: NDArray[np.uint8]) -> Frame:
     newest = tiles[-len(_PLANE_COLOURS) :]
     rows, columns = newest.shape[1:]
-    picture = np.full((rows, columns, 3), 20, np.uint8)
+    image = np.full((rows, columns, 3), 20, np.uint8)
     for plane, colour in zip(newest, _PLANE_COLOURS.values(), strict=True):
         strength = plane[:, :, None] / 255
-        picture = np.where(strength > 0, np.array(colour) * (0.4 + 0.6 * strength), picture)
-    cells = np.repeat(np.repeat(picture, _TILE_PIXELS, 0), _TILE_PIXELS, 1).astype(np.uint8)
+        image = np.where(strength > 0, np.array(colour) * (0.4 + 0.6 * strength), image)
+    cells = np.repeat(np.repeat(image, _TILE_PIXELS, 0), _TILE_PIXELS, 1).astype(np.uint8)
     cells[::_TILE_PIXELS] = cells[:, ::_TILE_PIXELS] = 12
-    # Features below it as a bar chart: brighter is more.
+    # The features follow below the grid, one square each; brighter means larger.
     lines = np.pad(features, (0, -len(features) % columns)).reshape(-1, columns)
     bars = lines.repeat(_TILE_PIXELS, 0).repeat(_TILE_PIXELS, 1)
     return np.concatenate([cells, np.zeros_like(cells[:4]), np.stack([bars] * 3, axis=2)])

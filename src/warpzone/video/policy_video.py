@@ -1,4 +1,4 @@
-"""Filming a trained policy."""
+"""Recording a video of a trained policy."""
 
 from __future__ import annotations
 
@@ -12,66 +12,76 @@ from warpzone.envs.actions import describe_buttons, resolve_actions
 from warpzone.envs.console import Console
 from warpzone.evaluate.trained import Player, TrainedPolicy, load_policy
 from warpzone.runs.levels import named_levels, trained_levels
-from warpzone.video.episode import Look, record_episode
+from warpzone.video.episode import VideoOptions, record_episode
 from warpzone.video.recorded_env import RecordedEnv
 from warpzone.video.writer import Frame, VideoWriter
 
-_TRIES = 10
+_MAX_SEEDS = 10
 _SCALE = 2
-# Where only the outcome matters: no overlay is drawn, and hardly a picture is taken.
-_UNSEEN = Look(fps=1, overlay=False)
+# For episodes of which only the outcome matters: no overlay, and as few frames as possible.
+_OUTCOME_ONLY = VideoOptions(fps=1, overlay=False)
 
 
 class RecordedPolicy:
-    """A trained policy as `film_episode` takes it."""
+    """Adapts a trained policy to the `Policy` interface of `record_episode`."""
 
     def __init__(self, trained: TrainedPolicy, seed: int, greedy: bool):
-        """Plays one lane."""
+        """Creates a policy for a single environment."""
         self._trained, self._seed, self._greedy = trained, seed, greedy
         self.reset()
 
     @property
     def actions(self) -> Sequence[str]:
-        """The button combinations."""
+        """The button combinations of the policy's actions."""
         buttons = resolve_actions(self._trained.config.env.actions)
         return [describe_buttons(byte) for byte in buttons]
 
     def reset(self) -> None:
-        """Forgets the episode before."""
+        """Starts a new episode."""
         self._player: Player = self._trained.player(1, self._seed, self._greedy)
-        self._first = True
+        self._episode_start = True
 
-    def notes(self) -> dict[str, Any]:
-        """What the critic says of the present state."""
-        # One digit: the bar has room for no more.
-        return {"v": f"{self._player.values[0]:.1f}"}
+    def value_text(self) -> dict[str, Any]:
+        """Returns the critic's value estimate for the overlay."""
+        return {"v": f"{self._player.values[0]:.1f}"}  # The overlay only has room for one decimal.
 
     def act(self, obs: Any, info: dict[str, Any], console: Console) -> int:
-        """Chooses an action."""
+        """Returns the next action."""
         del info, console
         batch = (
             {name: array[None] for name, array in obs.items()}
             if isinstance(obs, dict)
             else obs[None]
         )
-        action = int(self._player(batch, np.array([self._first]))[0])
-        self._first = False
+        action = int(self._player(batch, np.array([self._episode_start]))[0])
+        self._episode_start = False
         return action
 
 
-def first_clear(
-    env: RecordedEnv, trained: TrainedPolicy, *, seed: int, greedy: bool, tries: int
+def make_recorded_env(trained: TrainedPolicy, levels: str | Sequence[str]) -> RecordedEnv:
+    """Creates an environment with the noise the policy was trained with."""
+    return RecordedEnv(
+        levels,
+        sticky_prob=trained.config.env.sticky_prob,
+        noop_max=trained.config.env.noop_max,
+        **trained.env_options(),
+    )
+
+
+def first_clearing_seed(
+    env: RecordedEnv, trained: TrainedPolicy, *, seed: int, greedy: bool, max_seeds: int
 ) -> int:
-    """The first of a few seeds whose episode clears, or else the last of them."""
-    for chosen in range(seed, seed + tries - 1):
-        policy = RecordedPolicy(trained, chosen, greedy)
-        if record_episode(env, policy, _nowhere, seed=chosen, look=_UNSEEN).info["flag_get"]:
-            return chosen
-    return seed + tries - 1
+    """Returns the first of `max_seeds` seeds whose episode clears the level, or else the last."""
+    for candidate in range(seed, seed + max_seeds - 1):
+        policy = RecordedPolicy(trained, candidate, greedy)
+        outcome = record_episode(env, policy, _discard, seed=candidate, options=_OUTCOME_ONLY)
+        if outcome.info["flag_get"]:
+            return candidate
+    return seed + max_seeds - 1
 
 
-def _nowhere(picture: Frame) -> None:
-    """Takes pictures that nobody wants to see."""
+def _discard(frame: Frame) -> None:
+    """Ignores a frame."""
 
 
 def record_policy(
@@ -81,27 +91,26 @@ def record_policy(
     level: str | None = None,
     seed: int = 0,
     greedy: bool = False,
-    tries: int = _TRIES,
+    max_seeds: int = _MAX_SEEDS,
 ) -> Path:
-    """Films an episode: the first of a few seeds that clears, or else the last tried.
+    """Records an episode: that of the first seed that clears the level, or else of the last seed.
 
     Args:
-        target: A run, a checkpoint, a policy file, or a folder of those.
-        output: The video to write.
-        level: Another level than the run's own.
-        seed: The first to try.
+        target: A run, a checkpoint, a policy file, or a folder of policy files.
+        output: Video file to write.
+        level: Level to play instead of the levels the policy was trained on.
+        seed: First seed to try.
         greedy: Always take the most likely action.
-        tries: How many seeds.
+        max_seeds: Number of seeds to try.
+
+    Returns:
+        The path of the written file.
     """
     trained = load_policy(target, level)
-    env = RecordedEnv(
-        named_levels(level) if level else trained_levels(trained.config.env),
-        sticky_prob=trained.config.env.sticky_prob,
-        noop_max=trained.config.env.noop_max,
-        **trained.env_options(),
-    )
-    chosen = first_clear(env, trained, seed=seed, greedy=greedy, tries=tries)
-    policy = RecordedPolicy(trained, chosen, greedy)
+    levels = named_levels(level) if level else trained_levels(trained.config.env)
+    env = make_recorded_env(trained, levels)
+    seed = first_clearing_seed(env, trained, seed=seed, greedy=greedy, max_seeds=max_seeds)
+    policy = RecordedPolicy(trained, seed, greedy)
     with VideoWriter(output, fps=60, scale=_SCALE) as video:
-        record_episode(env, policy, video.write, seed=chosen, notes=policy.notes)
+        record_episode(env, policy, video.write, seed=seed, extra_text=policy.value_text)
     return output

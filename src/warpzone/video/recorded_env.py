@@ -1,4 +1,4 @@
-"""The environment with a camera: every emulated frame of a step, not only the observed ones."""
+"""An environment that keeps every emulated frame of a step, not only the observed ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FRAMES_PER_SECOND = 60
 
 
 class _RecordedConsole(NativeMachine):
-    """Draws each frame and keeps it. What is drawn never changes what the machine does."""
+    """Draws and keeps every frame. Drawing never affects the emulation."""
 
     def __init__(self, setup: EnvSetup, picture: _native.PictureWriter) -> None:
         super().__init__(setup, picture)
@@ -29,14 +29,14 @@ class _RecordedConsole(NativeMachine):
 
 
 class RecordedEnv(MarioEnv):
-    """Plays exactly as `MarioEnv`, and keeps the frames of the last step."""
+    """Behaves exactly like `MarioEnv` and also keeps the frames of the last step."""
 
     def __init__(self, level: Any = "1-1", **options: Any) -> None:
-        """Makes an environment.
+        """Creates an environment.
 
         Args:
-            level: As for `MarioEnv`.
-            options: As for `MarioEnv`.
+            level: See `MarioEnv`.
+            options: See `MarioEnv`.
         """
         super().__init__(level, render_mode="rgb_array", **options)
         self._recorded = _RecordedConsole(self._setup, self._picture)
@@ -45,24 +45,24 @@ class RecordedEnv(MarioEnv):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Obs, dict[str, Any]]:
-        """Begins an episode; its film is the picture it begins with."""
+        """Starts an episode and keeps only its first frame."""
         self._recorded.frames.clear()
         result = super().reset(seed=seed, options=options)
-        del self._recorded.frames[:-1]  # frames without buttons before the start
+        del self._recorded.frames[:-1]  # Drops the idle frames before the start.
         return result
 
     def step(self, action: Any) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
-        """Takes a step and films it."""
+        """Takes a step and keeps its frames."""
         self._recorded.frames.clear()
         return super().step(action)
 
-    def run_on(self, frames: int) -> None:
-        """Films what the game does after an episode's end, with no button pressed."""
+    def run_idle(self, frames: int) -> None:
+        """Runs and keeps frames without pressing buttons, to show what follows the episode."""
         self._recorded.frames.clear()
         for _ in range(frames):
             self._recorded.run_frame(0)
 
     @property
     def frames(self) -> list[tuple[NDArray[np.uint8], int]]:
-        """Picture and buttons of each emulated frame since the last call."""
+        """Screen and buttons of each frame of the last `reset`, `step` or `run_idle`."""
         return list(self._recorded.frames)

@@ -1,4 +1,4 @@
-"""Filming a way that a search found."""
+"""Recording a video of a solution."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from warpzone.video.recorded_env import FRAMES_PER_SECOND, RecordedEnv
 from warpzone.video.writer import VideoWriter
 
 _SCALE = 2
-# Long enough to read what the princess says.
-_LAST_FRAMES = 3 * FRAMES_PER_SECOND
+# Long enough to read the princess's message.
+_FINAL_FRAMES = 3 * FRAMES_PER_SECOND
 
 
-class WayPolicy:
-    """Plays the inputs of a way, then none."""
+class SolutionPolicy:
+    """Plays the inputs of a solution, then presses no buttons."""
 
     def __init__(self, solution: Solution) -> None:
-        """Takes the combinations of the way as its actions."""
+        """Creates a policy whose actions are the button combinations of the solution."""
         self._buttons = sorted({0, *solution.inputs})
         self._inputs = solution.inputs
         self.actions = [describe_buttons(byte) for byte in self._buttons]
         self.reset()
 
     def reset(self) -> None:
-        """Begins the way again."""
+        """Starts again with the first input."""
         self._step = 0
 
     def act(self, obs: Any, info: dict[str, Any], console: Console) -> int:
@@ -48,20 +48,20 @@ def record_solution(
     rom: RomPath = None,
     on_step: Callable[[int], None] | None = None,
 ) -> Outcome:
-    """Films a way from the start of its level until the game goes on.
+    """Records a solution from the start of its level until the next level begins.
 
     Args:
-        solution: What to film; it is proved first.
-        output: The video to write.
-        rom: The game's image; by default `WARPZONE_ROM`, or the installed one.
-        on_step: Called with the number of steps done.
+        solution: Solution to record; it is verified first.
+        output: Video file to write.
+        rom: Path to the ROM; by default `WARPZONE_ROM`, or the installed one.
+        on_step: Called with the number of completed steps.
 
     Raises:
-        WayError: If the way does not clear its level.
+        SolutionError: If the solution does not clear its level.
     """
     verify(solution, rom)
-    scene = replay(solution, rom).ending_frames - solution.frames
-    policy = WayPolicy(solution)
+    frames_to_next_level = replay(solution, rom).ending_frames - solution.frames
+    policy = SolutionPolicy(solution)
     env = RecordedEnv(
         solution.level,
         rom=rom,
@@ -75,6 +75,6 @@ def record_solution(
             policy,
             video.write,
             steps=len(solution.inputs),
-            after_clear=scene + _LAST_FRAMES,
+            after_clear=frames_to_next_level + _FINAL_FRAMES,
             on_step=on_step,
         )

@@ -1,4 +1,4 @@
-"""Videos: frames in, an mp4 or GIF out."""
+"""Writing frames to an MP4 or GIF file."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 Frame = NDArray[np.uint8]  # height x width x 3
 
-VIDEO_ENDINGS = (".mp4", ".gif")
+VIDEO_SUFFIXES = (".mp4", ".gif")
 
 
 class VideoWriter:
-    """Writes a video, which appears under its name only once it is whole.
+    """Writes a video file atomically: it appears under its name only once complete.
 
     Example:
         >>> with VideoWriter("run.mp4", fps=60, scale=2) as video:
@@ -32,18 +32,18 @@ class VideoWriter:
     """
 
     def __init__(self, path: str | Path, fps: float = 60.0, scale: int = 1) -> None:
-        """Prepares to write.
+        """Creates a writer.
 
         Args:
-            path: Ends with .mp4 (H.264, plays everywhere) or .gif.
-            fps: Frames in a second. A GIF shows 50 at most; above that some are left out, and it
-                plays at the same speed.
-            scale: How many times larger each pixel becomes.
+            path: File to write; must end with .mp4 (H.264) or .gif.
+            fps: Frames per second. A GIF is limited to 50; above that, frames are dropped so that
+                it still plays at the right speed.
+            scale: Integer factor by which frames are enlarged.
         """
         self.path = Path(path)
-        if self.path.suffix.lower() not in VIDEO_ENDINGS:
-            endings = " or ".join(VIDEO_ENDINGS)
-            raise ConfigError(f"the video's name {self.path.name!r} must end with {endings}")
+        if self.path.suffix.lower() not in VIDEO_SUFFIXES:
+            suffixes = " or ".join(VIDEO_SUFFIXES)
+            raise ConfigError(f"the video file {self.path.name!r} must end with {suffixes}")
         if not 0 < fps <= 1000:
             raise ConfigError(f"fps is {fps}; it must be above 0 and at most 1000")
         if not 1 <= scale <= 16:
@@ -66,7 +66,7 @@ class VideoWriter:
         """Adds a frame.
 
         Args:
-            frame: uint8, height x width x 3, the same size every time.
+            frame: uint8 array of shape (height, width, 3); all frames must have the same shape.
         """
         if self._encoder is None:
             raise VideoError("this video is not open; use `with VideoWriter(...) as video:`")
@@ -76,7 +76,9 @@ class VideoWriter:
                 f"{frame.shape}"
             )
         if self._shape not in (None, frame.shape):
-            raise VideoError(f"the frame has shape {frame.shape}, the first had {self._shape}")
+            raise VideoError(
+                f"the frame has shape {frame.shape}, but the first frame had {self._shape}"
+            )
         self._shape = frame.shape
         self._encoder.write(frame)
         self.frames += 1
@@ -87,14 +89,14 @@ class VideoWriter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Finishes the file, or removes what there is of it when the block failed."""
+        """Finishes the file, or removes the partial file if the block raised an exception."""
         encoder, self._encoder = self._encoder, None
         assert encoder is not None
         try:
             if kind is not None:
                 encoder.abort()
             elif self.frames == 0:
-                raise VideoError(f"{self.path} was not written: there was no frame")
+                raise VideoError(f"{self.path} was not written: there are no frames")
             else:
                 encoder.finish()
                 self._file.keep()
@@ -110,23 +112,23 @@ class _Encoder(Protocol):
 
 
 class _Mp4:
-    """H.264 by the ffmpeg that imageio-ffmpeg brings along."""
+    """H.264, encoded by the ffmpeg binary bundled with imageio-ffmpeg."""
 
     def __init__(self, path: Path, fps: float, scale: int) -> None:
         self._path, self._fps, self._scale = path, fps, scale
         self._ffmpeg: Generator[None, Any, None] | None = None
 
     def write(self, frame: Frame) -> None:
-        # Players want even sizes, for colour is stored at half of the resolution.
-        picture = enlarge(frame, self._scale)
-        height, width = picture.shape[:2]
-        picture = np.pad(picture, ((0, height % 2), (0, width % 2), (0, 0)))
+        # Colour is stored at half resolution (yuv420p), so both sides must be even.
+        image = enlarge(frame, self._scale)
+        height, width = image.shape[:2]
+        image = np.pad(image, ((0, height % 2), (0, width % 2), (0, 0)))
         if self._ffmpeg is None:
-            self._ffmpeg = self._start((picture.shape[1], picture.shape[0]))
+            self._ffmpeg = self._start((image.shape[1], image.shape[0]))
         try:
-            self._ffmpeg.send(np.ascontiguousarray(picture))
+            self._ffmpeg.send(np.ascontiguousarray(image))
         except OSError as error:
-            raise VideoError(f"ffmpeg stopped: {str(error).strip().splitlines()[-1]}") from error
+            raise VideoError(f"ffmpeg failed: {str(error).strip().splitlines()[-1]}") from error
 
     def _start(self, size: tuple[int, int]) -> Generator[None, Any, None]:
         import imageio_ffmpeg
@@ -150,7 +152,7 @@ class _Mp4:
     def finish(self) -> None:
         self.abort()
         if not self._path.is_file() or self._path.stat().st_size == 0:
-            raise VideoError("ffmpeg wrote no video; is the disk full?")
+            raise VideoError("ffmpeg did not write a video; check that the disk is not full")
 
     def abort(self) -> None:
         if self._ffmpeg is not None:
@@ -158,24 +160,24 @@ class _Mp4:
 
 
 class _Gif:
-    """Kept in memory, one byte a pixel and unscaled, until the end."""
+    """Frames are kept in memory, unscaled and at one byte per pixel, until the end."""
 
-    _MOST_FPS = 50  # viewers slow down what claims to be faster
+    _MAX_FPS = 50  # Viewers slow down GIFs that claim a higher rate.
 
     def __init__(self, path: Path, fps: float, scale: int) -> None:
         self._path, self._scale = path, scale
-        self._every = math.ceil(fps / self._MOST_FPS)
+        self._every = math.ceil(fps / self._MAX_FPS)
         self._fps = fps / self._every
-        self._seen = 0
+        self._received = 0
         self._images: list[Image] = []
 
     def write(self, frame: Frame) -> None:
         from PIL import Image
 
-        if self._seen % self._every == 0:
+        if self._received % self._every == 0:
             image = Image.fromarray(frame)
             self._images.append(image.quantize(256, dither=Image.Dither.NONE))
-        self._seen += 1
+        self._received += 1
 
     def finish(self) -> None:
         from PIL import Image
@@ -200,13 +202,13 @@ class _Gif:
 
 
 def enlarge(frame: Frame, scale: int) -> Frame:
-    """Makes every pixel a square of pixels."""
+    """Enlarges a frame by an integer factor, without interpolation."""
     if scale == 1:
         return frame
     return frame.repeat(scale, axis=0).repeat(scale, axis=1)
 
 
 def gif_durations(count: int, fps: float) -> list[int]:
-    """Milliseconds of each frame; whole hundredths of a second whose sum keeps the time."""
+    """Returns each frame's duration in ms, rounded to 10 ms without accumulating an error."""
     ends = [round(100 * (index + 1) / fps) * 10 for index in range(count)]
     return [end - start for start, end in zip([0, *ends], ends, strict=False)]

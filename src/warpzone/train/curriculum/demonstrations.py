@@ -24,8 +24,8 @@ from warpzone.envs.vector import MarioVectorEnv
 from warpzone.errors import SolutionError
 from warpzone.replay.buffer import Moments
 from warpzone.runs.levels import trained_levels
-from warpzone.search.route import track_of
-from warpzone.search.solution import ENDING, Solution, read_solution
+from warpzone.search.route import solution_route
+from warpzone.search.solution import SUFFIX, Solution, read_solution
 from warpzone.train import build
 
 
@@ -36,7 +36,7 @@ def demonstrations(config: TrainConfig) -> list[Moments]:
         WayError: When a way does not fit the run.
     """
     folder = Path(config.starts.solutions)
-    solutions = [read_solution(folder / f"{level}{ENDING}") for level in trained_levels(config.env)]
+    solutions = [read_solution(folder / f"{level}{SUFFIX}") for level in trained_levels(config.env)]
     return [demonstrate(solution, config) for solution in solutions]
 
 
@@ -63,7 +63,7 @@ def demonstrate(solution: Solution, config: TrainConfig) -> Moments:
         **(options | {"actions": buttons}),
     )
     try:
-        track = track_of(solution)
+        track = solution_route(solution)
         env.set_route(make_route(track.points, maze=track.maze))
         played, steps = _play(env, [buttons.index(byte) for byte in solution.inputs])
     finally:

@@ -9,8 +9,8 @@ from pathlib import Path
 from warpzone._native import Route
 from warpzone.envs.checks import make_route
 from warpzone.errors import SolutionError
-from warpzone.search.route import StartState, track_and_states
-from warpzone.search.solution import ENDING, read_solution
+from warpzone.search.route import StartState, route_and_start_states
+from warpzone.search.solution import SUFFIX, read_solution
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def read_guides(folder: Path, levels: Sequence[str], spacing: int) -> dict[str, 
         )
     guides: dict[str, Guide] = {}
     for level in levels:
-        path = folder / f"{level}{ENDING}"
+        path = folder / f"{level}{SUFFIX}"
         if not path.exists():
             raise SolutionError(
                 f"{folder} has no way for {level}; "
@@ -52,7 +52,7 @@ def read_guides(folder: Path, levels: Sequence[str], spacing: int) -> dict[str, 
         solution = read_solution(path)
         if solution.level != level:
             raise SolutionError(f"{path} is a way for {solution.level}, not for {level}; rename it")
-        track, states = track_and_states(solution, spacing)
+        track, states = route_and_start_states(solution, spacing)
         route = make_route(track.points, maze=track.maze)
         guides[level] = Guide(route, tuple(states[1:]))
     return guides
