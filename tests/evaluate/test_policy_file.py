@@ -181,5 +181,5 @@ def test_export_says_what_is_wrong(
     assert cli.main(["export", str(run), "-o", str(tmp_path / "x.pt")]) == 2
     assert "must end with .policy" in capsys.readouterr().err
     assert cli.main(["export", str(tmp_path), "-o", str(tmp_path / "x.policy")]) == 2
-    assert "is no run" in capsys.readouterr().err
+    assert "is not a run" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())

@@ -1,8 +1,5 @@
-import json
 import logging
 import os
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -11,7 +8,6 @@ import pytest
 from warpzone.errors import RunError
 from warpzone.runs.directory import RunDirectory
 from warpzone.runs.listing import list_runs, summarize_run
-from warpzone.system.processes import ProcessId
 from warpzone.telemetry.heartbeat import Heartbeat
 from warpzone.telemetry.jsonl import JsonlSink
 
@@ -33,7 +29,7 @@ def test_a_new_run_can_be_opened(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["", "../x", "a/b", ".hidden", "a b"])
 def test_names_that_are_no_directory_are_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(RunError, match="no name for a run"):
+    with pytest.raises(RunError, match="cannot name a run"):
         RunDirectory.create(tmp_path, name, CONFIG)
 
 
@@ -102,94 +98,38 @@ def test_damaged_files_do_not_stop_the_list(tmp_path: Path) -> None:
     assert (summary.level, summary.steps, summary.state) == (None, 0, "new")
 
 
-def test_a_run_is_held_once(tmp_path: Path) -> None:
-    run = RunDirectory.create(tmp_path, "run", CONFIG)
-    with run.lock(), pytest.raises(RunError, match="in use"), run.lock():
-        pass
-    with run.lock():
-        pass
-    assert not (run.path / "lock.json").exists()
-
-
-HOLD = """
-import sys, pathlib
-from warpzone.runs.lock import run_lock
-with run_lock(pathlib.Path(sys.argv[1])):
-    print("held", flush=True)
-    sys.stdin.read()
-"""
-
-
-def test_another_process_is_named_and_a_killed_one_taken_over(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+def test_a_run_may_have_any_name_of_letters_and_lie_in_any_folder_that_is_utf_8(
+    tmp_path: Path,
 ) -> None:
-    run = RunDirectory.create(tmp_path, "run", CONFIG)
-    with subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(run.path)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as holder:
-        assert holder.stdout is not None
-        assert holder.stdout.readline() == "held\n"
-        with pytest.raises(RunError, match=f"in use by process {holder.pid} on"), run.lock():
-            pass
-        holder.kill()
+    parent = tmp_path / "läufe \U0001f344\x1b[31m\x7f\"'"
+    run = RunDirectory.create(parent, "mario-\U0001d400-1", CONFIG)
+    assert RunDirectory.open(run.path).read_config() == CONFIG
+
+
+@pytest.mark.skipif(os.name == "nt", reason="file names are Unicode there")
+def test_a_folder_whose_name_is_not_utf_8_is_refused_before_anything_is_written(
+    tmp_path: Path,
+) -> None:
+    parent = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9"))
+    with pytest.raises(RunError, match="not UTF-8"):
+        RunDirectory.create(parent, "mario", CONFIG)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe", b"[" * 20_000_000], ids=["binary", "large"])
+def test_a_configuration_that_is_not_small_text_is_one_sentence(
+    tmp_path: Path, content: bytes
+) -> None:
+    run = RunDirectory.create(tmp_path, "mario", CONFIG)
+    run.config.write_bytes(content)
+    with pytest.raises(RunError, match=r"config\.toml is damaged"):
+        run.read_config()
+
+
+def test_locking_a_run_removes_what_a_killed_process_left_half_written(tmp_path: Path) -> None:
+    run = RunDirectory.create(tmp_path, "mario", CONFIG)
+    left = [run.path / ".config.toml.4194305.tmp.toml", run.videos / ".a.mp4.4194305.tmp.mp4"]
+    for path in left:
+        path.write_bytes(b"half")
     with run.lock():
-        assert "left locked by" in caplog.text
-
-
-def test_a_process_elsewhere_counts_while_its_heartbeat_is_fresh(tmp_path: Path) -> None:
-    run = RunDirectory.create(tmp_path, "run", CONFIG)
-    elsewhere = ProcessId.own().as_row() | {"host": "elsewhere", "pid": 1}
-    (run.path / "lock.json").write_text(json.dumps(elsewhere))
-    run.heartbeat.write_text(
-        json.dumps({"time": time.time(), "phase": "learn", **elsewhere}) + "\n"
-    )
-    with pytest.raises(RunError, match="process 1 on elsewhere"), run.lock():
-        pass
-    run.heartbeat.write_text(json.dumps({"time": 1.0, "phase": "learn", **elsewhere}) + "\n")
-    with run.lock():
-        pass
-
-
-def test_an_unreadable_lock_is_no_lock(tmp_path: Path) -> None:
-    run = RunDirectory.create(tmp_path, "run", CONFIG)
-    (run.path / "lock.json").write_text("{half")
-    with run.lock():
-        assert json.loads((run.path / "lock.json").read_text())["pid"] == os.getpid()
-
-
-RACE = """
-import sys, pathlib, time
-from warpzone.errors import RunError
-from warpzone.runs.lock import run_lock
-while time.time() < float(sys.argv[2]):
-    pass
-try:
-    with run_lock(pathlib.Path(sys.argv[1])):
-        print("held", flush=True)
-        sys.stdin.read()
-except RunError:
-    print("refused", flush=True)
-"""
-
-
-def test_of_many_at_once_one_gets_the_lock(tmp_path: Path) -> None:
-    run = RunDirectory.create(tmp_path, "run", CONFIG)
-    stale = ProcessId.own().as_row() | {"pid": 2**22 + 1}
-    (run.path / "lock.json").write_text(json.dumps(stale))  # all see a lock to take over
-    moment = str(time.time() + 3)
-    racers = [
-        subprocess.Popen(
-            [sys.executable, "-c", RACE, str(run.path), moment],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for _ in range(5)
-    ]
-    answers = [racer.stdout.readline().strip() for racer in racers if racer.stdout]
-    for racer in racers:
-        racer.communicate()
-    assert sorted(answers) == ["held"] + ["refused"] * 4
+        assert not any(path.exists() for path in left)

@@ -76,4 +76,4 @@ def test_what_is_no_run_or_has_no_checkpoint_is_refused(
     with pytest.raises(CheckpointError, match="has no checkpoint yet"):
         look_into(empty.path)
     assert cli.main(["runs", "show", str(tmp_path / "nothing")]) == 2
-    assert "is no run" in capsys.readouterr().err
+    assert "is not a run" in capsys.readouterr().err

@@ -1,21 +1,18 @@
-"""One run of a campaign: begun, ended early, gone on with, begun again after an early death."""
+"""One run of a campaign: started, ended early, and resumed."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
 from small_campaign import small_config
 
 from warpzone.campaign.ending import Ending
 from warpzone.campaign.plan import Budget
-from warpzone.errors import RunError
 from warpzone.runs.checkpoint import read_meta
 from warpzone.runs.checkpoint_store import find_latest
-from warpzone.runs.lock import run_lock
 from warpzone.telemetry.jsonl import read_lines
-from warpzone.train.session import RunTraining, discard_unborn
+from warpzone.train.session import RunTraining
 from warpzone.train.trainer import Trainer
 
 
@@ -50,19 +47,3 @@ def test_a_run_goes_on_where_its_ending_left_it(tmp_path: Path, rom_path: Path) 
     assert steps_of(run) == 128
     assert [row["run/starts"] for row in read_lines(run / "metrics.jsonl")] == [1, 2, 3, 3]
     assert [path.name for path in tmp_path.iterdir()] == ["1-1"]
-
-
-def test_a_run_that_died_before_its_first_checkpoint_begins_again(tmp_path: Path) -> None:
-    run = tmp_path / "1-1"
-    (run / "checkpoints").mkdir(parents=True)
-    (run / "config.toml").write_text("")
-    (run / "lock.json").write_text('{"pid": 1, "host": "nowhere", "started": 0}')
-    discard_unborn(run)
-    assert not run.exists()
-    discard_unborn(run)
-
-    run.mkdir()
-    (run / "config.toml").write_text("")
-    with run_lock(run), pytest.raises(RunError, match="in use"):
-        discard_unborn(run)
-    assert run.exists()

@@ -11,6 +11,7 @@ from typing import Any, get_type_hints
 
 from warpzone.config.options import TrainConfig
 from warpzone.errors import ConfigError
+from warpzone.system.text import is_utf8
 
 _PREFIX = "WARPZONE_TRAIN_"
 
@@ -25,10 +26,22 @@ def tree_to_toml(tree: Mapping[str, Mapping[str, Any]]) -> str:
     lines: list[str] = []
     for table, options in tree.items():
         lines.append(f"[{table}]")
-        # JSON's numbers, strings and truths are TOML's as well.
-        lines += [f"{name} = {json.dumps(value)}" for name, value in options.items()]
+        lines += [f"{name} = {_toml_value(table, name, value)}" for name, value in options.items()]
         lines.append("")
     return "\n".join(lines)
+
+
+def _toml_value(table: str, name: str, value: Any) -> str:
+    """A value as TOML, whose numbers, strings and booleans are almost those of JSON.
+
+    Raises:
+        ConfigError: The text of an option is not UTF-8, which TOML cannot hold.
+    """
+    # TOML has no surrogate pairs, so characters stay as they are; of these it forbids DEL.
+    text = json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if not is_utf8(text):
+        raise ConfigError(f"{table}.{name} is {value!r}, which is not UTF-8; use another name")
+    return text
 
 
 def from_toml(text: str, base: TrainConfig, source: str) -> TrainConfig:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from warpzone.errors import RunError
 from warpzone.runs.lock import run_lock
-from warpzone.system.atomic_file import write_text_atomically
+from warpzone.system.atomic_file import remove_abandoned, write_text_atomically
+from warpzone.system.json_file import read_bytes
+from warpzone.system.os_errors import describe_os_error
+from warpzone.system.text import is_utf8
 from warpzone.telemetry.log_file import LogFileHandler, log_to
 
 CONFIG_FILE = "config.toml"
@@ -20,7 +23,7 @@ _MOST_NAMES = 10_000
 
 @dataclass(frozen=True)
 class RunDirectory:
-    """The files of a run by name.
+    """The files of a run, by name.
 
     Attributes:
         path: The directory.
@@ -30,18 +33,19 @@ class RunDirectory:
 
     @classmethod
     def create(cls, parent: Path, name: str, config: str) -> RunDirectory:
-        """Makes a new directory, `name`, or `name-2` and so on when that is taken.
+        """Creates a new directory: `name`, or `name-2` and so on when that is taken.
 
         Args:
-            parent: Such as `runs`; made if missing.
+            parent: Such as `runs`; created if missing.
             name: Such as 'mario-1-1'.
             config: Text of `config.toml`.
 
         Raises:
-            RunError: The name is not fit for a directory, or none could be made.
+            RunError: The name is not allowed, or the directory cannot be created.
         """
+        check_folder_name(parent)
         if not re.fullmatch(r"\w[\w.,+-]*", name):
-            raise RunError(f"'{name}' is no name for a run: use letters, digits and . , + - _")
+            raise RunError(f"'{name}' cannot name a run: use letters, digits and . , + - _")
         try:
             parent.mkdir(parents=True, exist_ok=True)
             run = cls(_make_unique(parent, name))
@@ -49,18 +53,20 @@ class RunDirectory:
                 folder.mkdir()
             run.write_config(config)
         except OSError as error:
-            raise RunError(f"no run can be made in {parent}: {error}") from error
+            raise RunError(
+                f"no run can be created in {parent}: {describe_os_error(error)}"
+            ) from error
         return run
 
     @classmethod
     def open(cls, path: Path) -> RunDirectory:
-        """Takes an existing run.
+        """Opens an existing run.
 
         Raises:
             RunError: There is no run at the path.
         """
         if not (path / CONFIG_FILE).is_file():
-            raise RunError(f"{path} is no run: it has no {CONFIG_FILE}")
+            raise RunError(f"{path} is not a run: it has no {CONFIG_FILE}")
         return cls(path)
 
     @property
@@ -105,48 +111,74 @@ class RunDirectory:
 
     @property
     def stalls(self) -> Path:
-        """Folder of what threads were doing when nothing moved; made when it is needed."""
+        """Folder of thread dumps from stalls; created when it is needed."""
         return self.path / "stalls"
 
     @property
     def heartbeat(self) -> Path:
-        """Signs of life as JSON lines."""
+        """Heartbeats as JSON lines."""
         return self.path / "heartbeat.jsonl"
 
     @property
     def log(self) -> Path:
-        """What the program said."""
+        """Log of the program."""
         return self.path / "log.txt"
 
     def read_config(self) -> str:
-        """Returns the text of the configuration."""
-        return self.config.read_text(encoding="utf-8")
+        """Returns the text of the configuration.
+
+        Raises:
+            RunError: It cannot be read, or is not text.
+        """
+        try:
+            return read_bytes(self.config).decode()
+        except OSError as error:
+            raise RunError(describe_os_error(error)) from error
+        except ValueError as error:
+            raise RunError(f"{self.config} is damaged: {error}") from error
 
     def write_config(self, text: str) -> None:
         """Replaces the configuration in one step."""
         write_text_atomically(self.config, text)
 
-    def lock(self) -> AbstractContextManager[None]:
-        """Holds the directory against other trainers; see `run_lock`."""
-        return run_lock(self.path)
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Holds the directory against other trainers, and removes what a killed one left half done.
+
+        See `run_lock`.
+        """
+        with run_lock(self.path):
+            for folder in (self.path, self.checkpoints, self.videos):
+                remove_abandoned(folder)
+            yield
 
     @contextmanager
     def logging(self, level: int = logging.INFO) -> Iterator[None]:
-        """Writes what warpzone's loggers say to `log.txt` inside the block."""
+        """Writes records of warpzone's loggers to `log.txt` inside the block."""
         with log_to(LogFileHandler(self.log), level):
             yield
 
 
 def run_of(target: Path) -> RunDirectory:
-    """The run that a path means: its own folder, or that of one of its checkpoints."""
+    """The run that a path refers to: a run's folder, or one of its checkpoints."""
     return RunDirectory.open(target.parent.parent if target.is_file() else target)
+
+
+def check_folder_name(folder: Path) -> None:
+    """Refuses a folder whose name could not be written to a configuration.
+
+    Raises:
+        RunError: Its path is not UTF-8.
+    """
+    if not is_utf8(str(folder)):
+        raise RunError(f"{folder} has a name that is not UTF-8; give the folder another name")
 
 
 def _make_unique(parent: Path, name: str) -> Path:
     for number in range(1, _MOST_NAMES):
         path = parent / (name if number == 1 else f"{name}-{number}")
         try:
-            path.mkdir()  # fails when it exists, so two processes never share one
+            path.mkdir()  # Fails when it exists, so two processes never share one.
         except FileExistsError:
             continue
         return path

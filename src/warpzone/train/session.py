@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import shutil
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass
@@ -14,10 +13,10 @@ from warpzone.config.io import to_toml
 from warpzone.config.options import TrainConfig
 from warpzone.runs import checkpoint
 from warpzone.runs.checkpoint_store import CheckpointStore, find_latest
-from warpzone.runs.directory import CONFIG_FILE, RunDirectory, run_of
-from warpzone.runs.lock import run_lock
+from warpzone.runs.directory import RunDirectory, run_of
 from warpzone.runs.resume import Difference, check_config, find_resume
 from warpzone.runs.saved_config import FREE_OPTIONS, saved_config, with_free_options
+from warpzone.runs.unborn import discard_unborn
 from warpzone.system.signals import StopRequest, handle_signals
 from warpzone.telemetry.advice import AdviceSink, Observer
 from warpzone.telemetry.heartbeat import CRASHED, FINISHED, INTERRUPTED, Heartbeat
@@ -141,19 +140,6 @@ class RunTraining:
             record=self.record,
             until=until,
         )[1]
-
-
-def discard_unborn(run: Path) -> None:
-    """Removes the folder of a run that was killed before its first checkpoint.
-
-    Nothing that could be gone on with is in it, and its name is needed.
-    """
-    if not run.exists():
-        return
-    if (run / CONFIG_FILE).is_file():
-        with run_lock(run):
-            pass  # Somebody who trains here this moment is told apart from somebody killed.
-    shutil.rmtree(run)
 
 
 def _train(
