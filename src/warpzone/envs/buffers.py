@@ -1,132 +1,165 @@
-"""Arrays that are handed to the user and used again once nobody refers to them any more.
+"""Arrays of a vector environment: observations leased to the user, infos copied in one piece.
 
-Making arrays anew at every step would cost more than writing them. A buffer counts the references
-to its arrays: when there are no more than at its making, the user has let go of them. Views and
-tensors made from an array count too, since they refer to it.
+Allocating observations anew at every step would cost more than writing them, so their memory is
+reused. Ownership is explicit: `ObsBuffers.lease` returns arrays that are views of one array made
+for this lease. Views and tensors of them refer to that array too, so it is finalized exactly when
+nothing refers to the observation any more, and its finalizer returns the memory. No reference is
+counted, and any thread may drop the last one.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+import weakref
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
 
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
 from warpzone import _native
+from warpzone.envs.lazy_info import LazyInfo
 
-#: More buffers than this are not kept: then the user collects results.
-_KEPT = 4
+#: More buffers than this are not reused: then the user collects observations.
+_MOST_KEPT = 4
+_BYTE = np.dtype(np.uint8)
 
 Obs = Any  # An array, or a dict of arrays for tiles.
 
 
-class Shared:
-    """Arrays of which it can be told whether a user holds some."""
-
-    def __init__(self, arrays: Sequence[Any]) -> None:
-        """Watches the arrays, once `settle` has been called."""
-        self._arrays = tuple(arrays)
-        self._alone: list[int] = []
-
-    def _references(self) -> list[int]:
-        return list(map(sys.getrefcount, self._arrays))
-
-    def settle(self) -> None:
-        """Tells that no user holds an array now, and that whoever made them has let go of them."""
-        # What counts as nobody's differs between Python versions, so it is measured.
-        self._alone = self._references()
-
-    def is_free(self) -> bool:
-        """Whether no user holds an array."""
-        return self._references() == self._alone
-
-
 class ObsBuffer:
-    """One batch of observations, with the native batch that writes into it."""
+    """Memory for one batch of observations, with the native batch that writes into it."""
 
-    def __init__(self, obs: Obs, batch: _native.Batch) -> None:
-        """Takes fresh arrays and the batch that was made for them."""
-        self._obs = obs
-        self.batch = batch
-        self.shared = Shared(list(obs.values()) if isinstance(obs, dict) else [obs])
+    def __init__(
+        self, space: spaces.Space[Any], make_batch: Callable[[Obs], _native.Batch]
+    ) -> None:
+        """Allocates the memory.
 
-    def hand_out(self) -> Obs:
-        """The arrays; a dict of them is made anew, so that changing it changes nothing here."""
-        return dict(self._obs) if isinstance(self._obs, dict) else self._obs
+        Args:
+            space: The batched space of the observations.
+            make_batch: Returns the native batch that writes into such arrays.
+        """
+        boxes = space.spaces if isinstance(space, spaces.Dict) else {None: space}
+        self._shapes = {name: tuple(box.shape or ()) for name, box in boxes.items()}
+        size = sum(int(np.prod(shape)) for shape in self._shapes.values())
+        # Not an array: NumPy makes the innermost array of a chain of views the base of each, and that
+        # must be the array of the lease.
+        self._memory = bytearray(size)
+        self.batch = make_batch(self._carve(self._memory))
+        self.on_release: Callable[[ObsBuffer], None] | None = None
+        self._watch: weakref.ref[Any] | None = None
+
+    def lease(self) -> Obs:
+        """Returns the arrays; `on_release` is called when nothing refers to them any more."""
+        whole = np.ndarray(len(self._memory), _BYTE, self._memory)
+        if self.on_release is not None:
+            self._watch = weakref.ref(whole, self._release)
+        return self._carve(whole)
+
+    def _release(self, _: object) -> None:
+        if self.on_release is not None:
+            self.on_release(self)
+
+    def _carve(self, whole: Any) -> Obs:
+        arrays = {}
+        begin = 0
+        for name, shape in self._shapes.items():
+            arrays[name] = array = np.ndarray(shape, _BYTE, whole, begin)
+            begin += array.nbytes
+        return arrays[None] if None in arrays else arrays
+
+
+class ObsBuffers:
+    """The buffers of an environment: those in use, and those that are free."""
+
+    def __init__(self, make: Callable[[], ObsBuffer]) -> None:
+        """Takes the function that makes a buffer."""
+        self._make = make
+        self._kept: list[ObsBuffer] = []
+        self._free: list[ObsBuffer] = []
+
+    def lease(self) -> tuple[Obs, _native.Batch]:
+        """Returns arrays that belong to the caller, and the native batch that writes into them."""
+        try:
+            buffer = self._free.pop()
+        except IndexError:
+            buffer = self._make()
+            if len(self._kept) < _MOST_KEPT:
+                buffer.on_release = self._free.append
+                self._kept.append(buffer)
+        return buffer.lease(), buffer.batch
+
+    def clear(self) -> None:
+        """Lets go of all memory; arrays that the user holds stay valid."""
+        for buffer in self._kept:
+            buffer.on_release = None
+        self._kept.clear()
+        self._free.clear()
 
 
 class InfoArrays:
-    """All that is told besides observations and rewards, as the native side writes it."""
+    """What an info is made of, as the native side writes it: arrays in one block of memory."""
 
-    def __init__(self, lanes: int) -> None:
-        """Makes room for so many lanes."""
-        self.numbers = np.zeros((len(_native.INFO_NUMBERS), lanes), np.int32)
-        self.flags = np.zeros((len(_native.INFO_FLAGS), lanes), np.bool_)
-        self.terms = np.zeros((lanes, len(_native.REWARD_TERMS)), np.float32)
-        self.enemies = np.zeros((lanes, *_native.ENEMY_SHAPE), np.int32)
+    def __init__(self, num_envs: int) -> None:
+        """Allocates the block for some environments."""
+        self._num_envs = num_envs
+        size = 4 * num_envs * (len(_native.INFO_NUMBERS) + len(_native.REWARD_TERMS))
+        size += 4 * num_envs * int(np.prod(_native.ENEMY_SHAPE))
+        size += num_envs * len(_native.INFO_FLAGS)
+        self._block = np.zeros(size, _BYTE)
+        self.numbers, self.enemies, self.terms, self.flags = _carve_info(self._block, num_envs)
 
-    def all(self) -> tuple[NDArray[Any], ...]:
-        """The four arrays."""
-        return self.numbers, self.flags, self.terms, self.enemies
-
-
-class InfoBuffer:
-    """A copy of `InfoArrays` as a dict with an array a name."""
-
-    def __init__(self, lanes: int) -> None:
-        """Makes room for so many lanes."""
-        self._arrays = InfoArrays(lanes).all()
-        numbers, flags, terms, enemies = self._arrays
-        self._named: dict[str, NDArray[Any]] = {
-            **dict(zip(_native.INFO_NUMBERS, numbers, strict=True)),
-            **dict(zip(_native.INFO_FLAGS, flags, strict=True)),
-            "reward_terms": terms,
-            "enemies": enemies,
-        }
-        # A view of a row refers to the whole array, so both are watched.
-        self.shared = Shared([*self._named.values(), *self._arrays])
-
-    def hand_out(self, source: InfoArrays) -> dict[str, Any]:
-        """A dict of the values that `source` holds now."""
-        for target, array in zip(self._arrays, source.all(), strict=True):
-            target[...] = array
-        return dict(self._named)
+    def info(self) -> dict[str, Any]:
+        """Returns the present values as a dict with one array per field, built when first read."""
+        return LazyInfo(_INFO_NAMES, partial(_read_info, self._block.copy(), self._num_envs))
 
 
-_Buffer = TypeVar("_Buffer", ObsBuffer, InfoBuffer)
+_INFO_NAMES = dict.fromkeys(
+    (*_native.INFO_NUMBERS, *_native.INFO_FLAGS, "reward_terms", "enemies")
+)
 
 
-def free_one(buffers: list[_Buffer], make: Callable[[], _Buffer]) -> _Buffer:
-    """A buffer that nobody holds, made anew if there is none."""
-    for buffer in buffers:
-        if buffer.shared.is_free():
-            return buffer
-    buffer = make()
-    buffer.shared.settle()
-    if len(buffers) < _KEPT:
-        buffers.append(buffer)
-    return buffer
+def _carve_info(block: NDArray[np.uint8], num_envs: int) -> tuple[NDArray[Any], ...]:
+    """The arrays of a block; the one of single bytes comes last, which keeps the others aligned."""
+    layout: tuple[tuple[tuple[int, ...], type[Any]], ...] = (
+        ((len(_native.INFO_NUMBERS), num_envs), np.int32),
+        ((num_envs, *_native.ENEMY_SHAPE), np.int32),
+        ((num_envs, len(_native.REWARD_TERMS)), np.float32),
+        ((len(_native.INFO_FLAGS), num_envs), np.bool_),
+    )
+    arrays: list[NDArray[Any]] = []
+    begin = 0
+    for shape, dtype in layout:
+        arrays.append(np.ndarray(shape, dtype, block, begin))
+        begin += arrays[-1].nbytes
+    return tuple(arrays)
+
+
+def _read_info(block: NDArray[np.uint8], num_envs: int) -> dict[str, Any]:
+    numbers, enemies, terms, flags = _carve_info(block, num_envs)
+    info: dict[str, Any] = dict(zip(_native.INFO_NUMBERS, numbers, strict=True))
+    info.update(zip(_native.INFO_FLAGS, flags, strict=True))
+    info.update(reward_terms=terms, enemies=enemies)
+    return info
 
 
 def empty_obs(space: spaces.Space[Any]) -> Obs:
-    """Fresh arrays for the observations of a batched space."""
+    """Returns fresh arrays for the observations of a batched space."""
     if isinstance(space, spaces.Dict):
         return {name: np.zeros(box.shape or (), np.uint8) for name, box in space.spaces.items()}
     return np.zeros(space.shape or (), np.uint8)
 
 
 def obs_parts(obs: Obs) -> tuple[Any, Any]:
-    """Pictures or tiles, and features where there are some."""
+    """Splits an observation into images or tiles, and features where there are some."""
     if obs is None:
         return None, None
     return (obs["tiles"], obs["features"]) if isinstance(obs, Mapping) else (obs, None)
 
 
 def copied_obs(obs: Obs) -> Obs:
-    """A copy in arrays of its own."""
+    """Returns a copy in arrays of its own."""
     if isinstance(obs, dict):
         return {name: array.copy() for name, array in obs.items()}
     return obs.copy()

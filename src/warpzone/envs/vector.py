@@ -13,12 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from warpzone import _native
 from warpzone.envs.buffers import (
     InfoArrays,
-    InfoBuffer,
     Obs,
     ObsBuffer,
+    ObsBuffers,
     copied_obs,
     empty_obs,
-    free_one,
     obs_parts,
 )
 from warpzone.envs.checks import (
@@ -108,12 +107,11 @@ class MarioVectorEnv(VectorEnv[Obs, Any, Any]):
         self._reward = np.zeros(lanes, np.float32)
         self._terminated = np.zeros(lanes, np.bool_)
         self._truncated = np.zeros(lanes, np.bool_)
-        self._told = InfoArrays(lanes)
+        self._info_arrays = InfoArrays(lanes)
         same_step = self.config.autoreset == "same-step"
         self._final: Obs = empty_obs(self.observation_space) if same_step else None
         self._seeded = np.zeros(lanes, np.bool_)
-        self._obs_buffers: list[ObsBuffer] = []
-        self._info_buffers: list[InfoBuffer] = []
+        self._obs_buffers = ObsBuffers(self._new_buffer)
 
     def _make_batch(
         self,
@@ -132,10 +130,10 @@ class MarioVectorEnv(VectorEnv[Obs, Any, Any]):
             truncated.view(np.uint8),
             final_pictures,
             final_features,
-            self._told.numbers,
-            self._told.flags.view(np.uint8),
-            self._told.terms,
-            self._told.enemies,
+            self._info_arrays.numbers,
+            self._info_arrays.flags.view(np.uint8),
+            self._info_arrays.terms,
+            self._info_arrays.enemies,
         )
 
     @property
@@ -144,13 +142,10 @@ class MarioVectorEnv(VectorEnv[Obs, Any, Any]):
             raise ClosedError("this environment is closed; make a new one")
         return self._native_pool
 
-    def _free_buffer(self) -> ObsBuffer:
-        return free_one(self._obs_buffers, self._new_buffer)
-
     def _new_buffer(self) -> ObsBuffer:
-        obs = empty_obs(self.observation_space)
         return ObsBuffer(
-            obs, self._make_batch(obs, self._reward, self._terminated, self._truncated)
+            self.observation_space,
+            lambda obs: self._make_batch(obs, self._reward, self._terminated, self._truncated),
         )
 
     # The Gymnasium interface.
@@ -170,12 +165,12 @@ class MarioVectorEnv(VectorEnv[Obs, Any, Any]):
         """
         mask = checked_mask(options, self.num_envs)
         seeds = self._seeds(seed, mask)
-        buffer = self._free_buffer()
-        self._pool.reset(seeds, mask.view(np.uint8), buffer.batch)
+        obs, batch = self._obs_buffers.lease()
+        self._pool.reset(seeds, mask.view(np.uint8), batch)
         self._seeded |= mask
         if not mask.all():
-            self._pool.observe(np.flatnonzero(~mask).tolist(), buffer.batch)
-        return buffer.hand_out(), self._info()
+            self._pool.observe(np.flatnonzero(~mask).tolist(), batch)
+        return obs, self._info_arrays.info()
 
     def _seeds(self, seed: Seeds, mask: NDArray[np.bool_]) -> list[int | None]:
         if seed is not None:
@@ -191,10 +186,10 @@ class MarioVectorEnv(VectorEnv[Obs, Any, Any]):
         self, actions: ArrayLike
     ) -> tuple[Obs, NDArray[np.float32], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
         """One action in every lane."""
-        buffer = self._free_buffer()
-        self._pool.step(checked_actions(actions, self.num_envs), buffer.batch)
+        obs, batch = self._obs_buffers.lease()
+        self._pool.step(checked_actions(actions, self.num_envs), batch)
         return (
-            buffer.hand_out(),
+            obs,
             self._reward.copy(),
             self._terminated.copy(),
             self._truncated.copy(),
@@ -231,8 +226,8 @@ class MarioVectorEnv(VectorEnv[Obs, Any, Any]):
 
     def _step_info(self, ended: NDArray[np.bool_]) -> dict[str, Any]:
         """Info, and with same-step autoreset how the episodes that ended looked at their end."""
-        info = self._info()
-        if self._final is not None and ended.any():
+        info = self._info_arrays.info()
+        if self._final is not None and np.count_nonzero(ended):  # Faster than `any`.
             info.update(
                 final_obs=copied_obs(self._final),
                 _final_obs=ended,
@@ -240,10 +235,6 @@ class MarioVectorEnv(VectorEnv[Obs, Any, Any]):
                 _final_info=ended,
             )
         return info
-
-    def _info(self) -> dict[str, Any]:
-        buffer = free_one(self._info_buffers, lambda: InfoBuffer(self.num_envs))
-        return buffer.hand_out(self._told)
 
     def render(self) -> tuple[NDArray[np.uint8], ...] | None:
         """The last drawn screen of every lane, each 240 x 256 x 3."""
@@ -253,17 +244,16 @@ class MarioVectorEnv(VectorEnv[Obs, Any, Any]):
 
     def close_extras(self, **kwargs: Any) -> None:
         """Ends the threads and frees the lanes."""
-        self._obs_buffers = []
-        self._info_buffers = []
+        self._obs_buffers.clear()
         self._native_pool = None
 
     # Beyond Gymnasium.
 
     def observe(self) -> tuple[Obs, dict[str, Any]]:
         """Observations and info of the present moment, without a step: after `load_state`, say."""
-        buffer = self._free_buffer()
-        self._pool.observe(list(range(self.num_envs)), buffer.batch)
-        return buffer.hand_out(), self._info()
+        obs, batch = self._obs_buffers.lease()
+        self._pool.observe(list(range(self.num_envs)), batch)
+        return obs, self._info_arrays.info()
 
     def save_state(self, lane: int) -> bytes:
         """The whole lane: machine, episode, random stream and stacked pictures."""

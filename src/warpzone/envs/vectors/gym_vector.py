@@ -106,7 +106,7 @@ class GymVectorEnv(VectorEnv[Obs, Any, Any]):
         self.metadata = {**MarioEnv.metadata, **self._env.metadata}
         self.observation_space = self._env.observation_space
         self.action_space = self._env.action_space
-        self._told = InfoArrays(self.num_envs)
+        self._info_arrays = InfoArrays(self.num_envs)
         self._obs: Obs = empty_obs(self.observation_space)
         self._weights: dict[str, Weight] = dict(options.get("weights") or {})
 
@@ -148,7 +148,7 @@ class GymVectorEnv(VectorEnv[Obs, Any, Any]):
         obs, info = self._env.reset(seed=seeds, options=masked or None)
         self._take(info, mask)
         self._obs = obs
-        return obs, self._info()
+        return obs, self._info_arrays.info()
 
     def step(
         self, actions: ArrayLike
@@ -166,7 +166,7 @@ class GymVectorEnv(VectorEnv[Obs, Any, Any]):
         self._take(info, everyone)
         if final is not None:
             self._take(final, ended)
-        result = self._info()
+        result = self._info_arrays.info()
         if final is not None:
             result.update(
                 final_obs=self._stacked(info["final_obs"]),
@@ -210,7 +210,7 @@ class GymVectorEnv(VectorEnv[Obs, Any, Any]):
 
     def observe(self) -> tuple[Obs, dict[str, Any]]:
         """Observations and info of the last reset or step, once more."""
-        return copied_obs(self._obs), self._info()
+        return copied_obs(self._obs), self._info_arrays.info()
 
     def set_reward_weights(self, **weights: Weight) -> None:
         """Changes some reward weights, from the next step on, of workers yet to come as well."""
@@ -254,13 +254,13 @@ class GymVectorEnv(VectorEnv[Obs, Any, Any]):
         Gymnasium tells of a lane only what its environment did: nothing of one that was not reset,
         and nothing of one whose worker was lost.
         """
-        numbers, flags = self._told.numbers, self._told.flags
+        numbers, flags = self._info_arrays.numbers, self._info_arrays.flags
         for row, name in enumerate(_native.INFO_NUMBERS):
             self._copy(info, name, numbers[row], lanes)
         for row, name in enumerate(_native.INFO_FLAGS):
             self._copy(info, name, flags[row], lanes)
-        self._copy(info, "reward_terms", self._told.terms, lanes)
-        self._copy(info, "enemies", self._told.enemies, lanes)
+        self._copy(info, "reward_terms", self._info_arrays.terms, lanes)
+        self._copy(info, "enemies", self._info_arrays.enemies, lanes)
 
     def _copy(
         self, info: dict[str, Any], name: str, target: NDArray[Any], lanes: NDArray[np.bool_]
@@ -272,15 +272,6 @@ class GymVectorEnv(VectorEnv[Obs, Any, Any]):
         if values.dtype == object:  # The classic info spells Mario's status as a word.
             values = np.array([_STATUS_NUMBERS.get(value, 0) for value in values])
         target[told] = values[told]
-
-    def _info(self) -> dict[str, Any]:
-        numbers, flags, terms, enemies = (array.copy() for array in self._told.all())
-        return {
-            **dict(zip(_native.INFO_NUMBERS, numbers, strict=True)),
-            **dict(zip(_native.INFO_FLAGS, flags, strict=True)),
-            "reward_terms": terms,
-            "enemies": enemies,
-        }
 
     def _stacked(self, final: NDArray[Any]) -> Obs:
         """Last observations of the lanes that ended, as a batch; the others are black."""
