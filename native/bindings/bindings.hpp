@@ -16,6 +16,7 @@ void bind_game(nanobind::module_& module);
 void bind_pool(nanobind::module_& module);
 void bind_replay(nanobind::module_& module);
 void bind_search(nanobind::module_& module);
+void bind_policy(nanobind::module_& module);
 
 /// 'smb' or 'lost-levels'.
 mario::Game game_named(const std::string& name);

@@ -46,4 +46,5 @@ NB_MODULE(_native, module) {
   warpzone::bindings::bind_pool(module);
   warpzone::bindings::bind_replay(module);
   warpzone::bindings::bind_search(module);
+  warpzone::bindings::bind_policy(module);
 }

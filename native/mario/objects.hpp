@@ -37,8 +37,9 @@ inline constexpr std::uint8_t kHammerType = 0x3F;
 ObjectKind object_kind(std::uint8_t type);
 
 constexpr bool is_fire_bar(std::uint8_t type) { return type >= 0x1B && type <= 0x1F; }
+inline constexpr std::uint8_t kLongFireBar = 0x1F;
 /// Number of balls of a fire bar, the middle one included.
-constexpr int fire_bar_length(std::uint8_t type) { return type == 0x1F ? 12 : 6; }
+constexpr int fire_bar_length(std::uint8_t type) { return type == kLongFireBar ? 12 : 6; }
 
 struct Objects {
   std::array<Object, ram::kEnemySlots + ram::kMiscSlots> items;

@@ -1,0 +1,210 @@
+/// Lists of active inputs, and the layer that adds up their rows.
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bindings/arrays.hpp"
+#include "bindings/bindings.hpp"
+#include "bindings/caller_arrays.hpp"
+#include "mario/tile_bounds.hpp"
+#include "policy/active_layout.hpp"
+#include "policy/kernels.hpp"
+#include "policy/sparse_linear.hpp"
+
+namespace warpzone::bindings {
+namespace nb = nanobind;
+using namespace nb::literals;
+using policy::ActiveLayout;
+using policy::Index;
+using policy::LayoutTables;
+using policy::ObjectFeatures;
+using policy::ObjectMapTables;
+using policy::SparseLinear;
+
+namespace {
+
+template <typename Value>
+std::vector<Value> vector_of(const CallerArray<const Value>& array) {
+  return {array.data(), array.data() + array.size()};
+}
+
+template <typename Value, std::size_t kSize>
+std::array<Value, kSize> table_of(const CallerArray<const Value>& array, const char* name) {
+  std::array<Value, kSize> table;
+  std::copy_n(checked_data(array, kSize, name), kSize, table.begin());
+  return table;
+}
+
+ObjectMapTables make_object_map(const std::vector<std::vector<int>>& objects, int first_input,
+                                std::vector<int> shape, int columns_behind, int rows_above,
+                                float cell_pixels, float unit_pixels, float middle,
+                                const CallerArray<const std::uint8_t>& plane_of_kind,
+                                const CallerArray<const std::uint8_t>& balls_of_type,
+                                float ball_middle, const CallerArray<const float>& ball_right,
+                                const CallerArray<const float>& ball_down) {
+  ObjectMapTables tables;
+  for (const std::vector<int>& object : objects) {
+    if (object.size() != 5) throw std::invalid_argument("an object has five features");
+    tables.objects.push_back({object[0], object[1], object[2], object[3], object[4]});
+  }
+  if (shape.size() != 3) throw std::invalid_argument("shape is (planes, rows, columns)");
+  tables.first_input = first_input;
+  tables.planes = shape[0];
+  tables.rows = shape[1];
+  tables.columns = shape[2];
+  tables.columns_behind = columns_behind;
+  tables.rows_above = rows_above;
+  tables.cell_pixels = cell_pixels;
+  tables.unit_pixels = unit_pixels;
+  tables.middle = middle;
+  tables.plane_of_kind = table_of<std::uint8_t, 256>(plane_of_kind, "plane_of_kind");
+  tables.balls_of_type = table_of<std::uint8_t, 256>(balls_of_type, "balls_of_type");
+  tables.ball_middle = ball_middle;
+  tables.most_balls = static_cast<int>(ball_right.size() / 256);
+  tables.ball_right = vector_of(ball_right);
+  tables.ball_down = vector_of(ball_down);
+  return tables;
+}
+
+std::shared_ptr<ActiveLayout> make_layout(
+    const CallerArray<const float>& base, int grid_planes, int cells, std::vector<int> planes,
+    const CallerArray<const float>& cell_values, int most_cells,
+    const CallerArray<const std::int32_t>& feature_offsets,
+    const CallerArray<const Index>& feature_inputs, const CallerArray<const float>& feature_values,
+    const ObjectMapTables& objects) {
+  LayoutTables tables;
+  tables.inputs = static_cast<int>(std::min<std::size_t>(base.size(), 1U << 30));
+  tables.base = vector_of(base);
+  tables.grid_planes = grid_planes;
+  tables.cells = cells;
+  tables.planes = std::move(planes);
+  tables.cell_values = table_of<float, 256>(cell_values, "cell_values");
+  tables.most_cells = most_cells;
+  tables.feature_offsets = vector_of(feature_offsets);
+  tables.feature_inputs = vector_of(feature_inputs);
+  tables.feature_values = vector_of(feature_values);
+  tables.objects = objects;
+  return std::make_shared<ActiveLayout>(std::move(tables));
+}
+
+void write_rows(const ActiveLayout& layout, const CallerArray<const std::uint8_t>& grids,
+                const CallerArray<const std::uint8_t>& features, const CallerArray<Index>& rows) {
+  const std::size_t count = rows.size() / layout.capacity();
+  Index* row = checked_data(rows, count * layout.capacity(), "rows");
+  const std::uint8_t* grid = checked_data(grids, count * layout.grid_bytes(), "grids");
+  const std::uint8_t* feature =
+      checked_data(features, count * layout.feature_count(), "features");
+  const nb::gil_scoped_release release;
+  for (std::size_t i = 0; i < count; ++i) {
+    layout.write(grid + i * layout.grid_bytes(), feature + i * layout.feature_count(),
+                 row + i * layout.capacity());
+  }
+}
+
+void expand_rows(const ActiveLayout& layout, const CallerArray<const Index>& rows,
+                 const CallerArray<float>& out) {
+  const std::size_t count = rows.size() / layout.capacity();
+  const auto inputs = static_cast<std::size_t>(layout.inputs());
+  const Index* row = checked_data(rows, count * layout.capacity(), "rows");
+  float* target = checked_data(out, count * inputs, "out");
+  for (std::size_t i = 0; i < count; ++i, row += layout.capacity(), target += inputs) {
+    if (!layout.is_sound(row)) {
+      throw std::invalid_argument("the active inputs of sample " + std::to_string(i) +
+                                  " are damaged");
+    }
+    layout.expand(row, target);
+  }
+}
+
+policy::Samples samples_of(const SparseLinear& layer, const CallerArray<const Index>& store,
+                           const CallerArray<const std::int64_t>& chosen) {
+  const std::size_t capacity = layer.layout().capacity();
+  const std::size_t count = store.size() / capacity;
+  return {checked_data(store, count * capacity, "store"), count, {chosen.data(), chosen.size()}};
+}
+
+void forward(SparseLinear& layer, const CallerArray<const Index>& store,
+             const CallerArray<const std::int64_t>& chosen, const CallerArray<const float>& weight,
+             const CallerArray<const float>& bias, bool rectify, const CallerArray<float>& out) {
+  const policy::Samples samples = samples_of(layer, store, chosen);
+  const std::size_t width = bias.size();
+  const auto inputs = static_cast<std::size_t>(layer.layout().inputs());
+  const float* weights = checked_data(weight, inputs * width, "weight");
+  float* outputs = checked_data(out, chosen.size() * width, "out");
+  const nb::gil_scoped_release release;
+  layer.forward(samples, weights, bias.data(), width, rectify, outputs);
+}
+
+void gradient(SparseLinear& layer, const CallerArray<const Index>& store,
+              const CallerArray<const std::int64_t>& chosen,
+              const CallerArray<const float>& out_gradient, const CallerArray<float>& weight_gradient,
+              const CallerArray<float>& bias_gradient) {
+  const policy::Samples samples = samples_of(layer, store, chosen);
+  const std::size_t width = bias_gradient.size();
+  const auto inputs = static_cast<std::size_t>(layer.layout().inputs());
+  const float* gradients = checked_data(out_gradient, chosen.size() * width, "out_gradient");
+  float* weights = checked_data(weight_gradient, inputs * width, "weight_gradient");
+  const nb::gil_scoped_release release;
+  layer.gradient(samples, gradients, width, weights, bias_gradient.data());
+}
+
+std::vector<std::string> instruction_sets() {
+  std::vector<std::string> names;
+  for (const policy::Kernels& kernels : policy::available_kernels()) names.push_back(kernels.name);
+  return names;
+}
+
+void bind_layout(nb::module_& module) {
+  nb::class_<ObjectMapTables>(module, "ObjectMapTables", "The geometry of an object map.")
+      .def(nb::new_(&make_object_map), "objects"_a, "first_input"_a, "shape"_a, "columns_behind"_a,
+           "rows_above"_a, "cell_pixels"_a, "unit_pixels"_a, "middle"_a, "plane_of_kind"_a,
+           "balls_of_type"_a, "ball_middle"_a, "ball_right"_a, "ball_down"_a);
+  nb::class_<ActiveLayout>(module, "ActiveLayout",
+                           "How tile observations become lists of active inputs.")
+      .def(nb::new_(&make_layout), "base"_a, "grid_planes"_a, "cells"_a, "planes"_a,
+           "cell_values"_a, "most_cells"_a, "feature_offsets"_a, "feature_inputs"_a,
+           "feature_values"_a, "objects"_a)
+      .def_prop_ro("inputs", &ActiveLayout::inputs)
+      .def_prop_ro("capacity", &ActiveLayout::capacity, "Slots of 16 bits of one row.")
+      // A converted array would be a copy, and the caller's own would stay as it is.
+      .def("write", &write_rows, "grids"_a, "features"_a, "rows"_a.noconvert(),
+           "Lists observations: a row of `capacity` slots for each.")
+      .def("expand", &expand_rows, "rows"_a, "out"_a.noconvert(),
+           "Writes the dense vectors that rows describe.");
+}
+
+}  // namespace
+
+void bind_policy(nb::module_& module) {
+  bind_layout(module);
+  module.def("most_tile_cells", &mario::most_tile_cells, "stack"_a,
+             "Cells that can be set at once where the background counts in the newest grid only.");
+  module.def("instruction_sets", &instruction_sets,
+             "Instruction sets that this processor can run, the slowest first.");
+  nb::class_<SparseLinear>(module, "SparseLinear", "A linear layer over lists of active inputs.")
+      .def(
+          "__init__",
+          [](SparseLinear* self, std::shared_ptr<ActiveLayout> layout, int threads,
+             const std::string& instructions) {
+            new (self)
+                SparseLinear(std::move(layout), threads, policy::kernels_named(instructions));
+          },
+          "layout"_a, "threads"_a = 1, "instructions"_a = "auto")
+      .def_prop_ro("threads", &SparseLinear::threads)
+      .def_prop_ro("instructions", [](const SparseLinear& self) { return self.kernels().name; })
+      .def("forward", &forward, "store"_a.noconvert(), "chosen"_a.noconvert(),
+           "weight"_a.noconvert(), "bias"_a.noconvert(), "rectify"_a, "out"_a.noconvert(),
+           "Outputs for the chosen rows of a store; weight is [inputs, width].")
+      .def("gradient", &gradient, "store"_a.noconvert(), "chosen"_a.noconvert(),
+           "out_gradient"_a.noconvert(), "weight_gradient"_a.noconvert(),
+           "bias_gradient"_a.noconvert(),
+           "Overwrites the gradients of weight and bias with those of the chosen rows.");
+}
+
+}  // namespace warpzone::bindings

@@ -1,0 +1,24 @@
+/// For x86 with AVX-512.
+#include "policy/instruction_sets.hpp"
+
+#if WARPZONE_X86_KERNELS
+
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx512f"))), apply_to = function)
+#else
+#pragma GCC target("avx512f")
+#endif
+
+#include "policy/sum_rows.hpp"
+
+namespace warpzone::policy {
+
+const Kernels kAvx512Kernels{"avx512", sum_rows<16, 16>};
+
+}  // namespace warpzone::policy
+
+#if defined(__clang__)
+#pragma clang attribute pop
+#endif
+
+#endif
