@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -120,17 +121,18 @@ void ActiveLayout::check_tables() const {
   }
 }
 
-Index ActiveLayout::number_of(float value) {
-  if (!std::isfinite(value)) refuse("the value of an input is not finite");
-  const auto found = std::find(values_.begin(), values_.end(), value);
-  const auto number = found - values_.begin();
-  if (number >= kMostInputs) refuse("inputs have too many different values");
-  if (found == values_.end()) values_.push_back(value);
-  return static_cast<Index>(number);
-}
-
 void ActiveLayout::number_values() {
   values_ = {1.0F};  // Number 0: entries with it go to the ones.
+  std::map<float, std::size_t> numbers = {{1.0F, 0}};
+  const auto number_of = [&](float value) {
+    if (!std::isfinite(value)) refuse("the value of an input is not finite");
+    const auto [entry, fresh] = numbers.try_emplace(value, values_.size());
+    if (fresh) values_.push_back(value);
+    if (entry->second >= static_cast<std::size_t>(kMostInputs)) {
+      refuse("inputs have too many different values");
+    }
+    return static_cast<Index>(entry->second);
+  };
   for (std::size_t byte = 1; byte < kBytes; ++byte) {
     cell_value_[byte] = number_of(tables_.cell_values[byte]);
   }

@@ -93,7 +93,6 @@ class ActiveLayout {
 
   void check_tables() const;
   void number_values();
-  Index number_of(float value);
   void write_cells(const std::uint8_t* grids, Writer& writer) const;
 
   LayoutTables tables_;

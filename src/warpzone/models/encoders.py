@@ -191,9 +191,12 @@ class TileEncoder(Encoder):
         tiles, features = obs
         precision = working_precision(tiles)
         grid = tiles.index_select(1, self.planes).flatten(1).to(precision) / 255.0
-        extra = (features.to(precision) - 128.0) / 64.0
-        parts = [grid, extra, self.bins(features), self.objects(features)]
+        parts = [grid, *self.single_features(features), self.objects(features)]
         return torch.cat([part.to(precision) for part in parts], 1)
+
+    def single_features(self, features: Tensor) -> tuple[Tensor, Tensor]:
+        """What features say one by one: as numbers, and in bins."""
+        return (features.to(working_precision(features)) - 128.0) / 64.0, self.bins(features)
 
     def forward(self, obs: tuple[Tensor, Tensor] | Tensor) -> Tensor:
         """Encodes grids with features, prepared or not."""
