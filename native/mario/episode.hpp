@@ -2,7 +2,9 @@
 /// only a few frames.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <type_traits>
 
 namespace warpzone::mario {
 
@@ -18,7 +20,7 @@ struct Events {
   DeathCause cause = DeathCause::kNone;
 };
 
-/// Follows one game. Plain data, so a save state can contain it.
+/// Follows one game. Plain data without padding, as Progress is.
 struct Episode {
   Events events;
   std::uint8_t world = 0, stage = 0;  ///< 0-based, at the last frame.
@@ -26,9 +28,10 @@ struct Episode {
   std::uint8_t mode = 0;       ///< ram::Mode at the last frame.
   bool dying = false;          ///< A life is being lost right now.
   bool level_cleared = false;  ///< The present level, whose ending may still be running.
-  std::int32_t clears = 0;     ///< Since reset, for episodes that go on after a clear.
-  std::int32_t deaths = 0;     ///< Since reset, for episodes that go on after a death.
-  std::int32_t frames = 0;     ///< Since reset.
+  std::array<std::uint8_t, 3> reserved{};
+  std::int32_t clears = 0;  ///< Since reset, for episodes that go on after a clear.
+  std::int32_t deaths = 0;  ///< Since reset, for episodes that go on after a death.
+  std::int32_t frames = 0;  ///< Since reset.
   std::int32_t last_progress = 0;
 
   void reset(const std::uint8_t* ram);
@@ -42,5 +45,7 @@ struct Episode {
   bool update_clear(const std::uint8_t* ram);
   bool update_death(const std::uint8_t* ram);
 };
+
+static_assert(std::has_unique_object_representations_v<Episode>, "name the padding");
 
 }  // namespace warpzone::mario

@@ -83,7 +83,7 @@ std::int32_t Route::nearest(const Place& place) const {
 void Progress::reset(const Place& place, const Route* route) {
   *this = Progress{};
   level = place.level;
-  areas[0] = {place.area, place.x};
+  areas[0] = {.key = place.area, .furthest = place.x};
   area_count = 1;
   if (route != nullptr && !route->empty()) {
     way_point = route->nearest(place);
@@ -117,7 +117,7 @@ bool Progress::update_areas(const Place& place) {
     }
   }
   if (area_count < kMaxAreas) {
-    areas[area_count++] = {place.area, place.x};
+    areas[area_count++] = {.key = place.area, .furthest = place.x};
   }
   return false;
 }

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "mario/signals.hpp"
@@ -61,12 +62,14 @@ class Route {
   RouteOptions options_;
 };
 
-/// Progress of one episode. Plain data, so a save state can contain it.
+/// Progress of one episode. Plain data without padding, so a save state can contain it and states
+/// of equal play are equal byte for byte.
 struct Progress {
   /// No level has half as many areas; what comes after a full table is not paid.
   static constexpr int kMaxAreas = 16;
   struct Area {
     std::uint16_t key = 0;
+    std::uint16_t reserved = 0;
     std::int32_t furthest = 0;
   };
 
@@ -75,6 +78,7 @@ struct Progress {
   std::int32_t start_distance = 0;  ///< Distance along the route at reset.
   std::uint8_t level = 0;           ///< The areas belong to this level; another one starts afresh.
   std::uint8_t area_count = 0;
+  std::array<std::uint8_t, 2> reserved{};
   std::array<Area, kMaxAreas> areas{};
 
   /// Starts an episode at `place`. With a route Mario may begin anywhere along it: progress is 0
@@ -87,5 +91,7 @@ struct Progress {
   bool update_areas(const Place& place);
   bool update_route(const Place& place, const Route& route);
 };
+
+static_assert(std::has_unique_object_representations_v<Progress>, "name the padding");
 
 }  // namespace warpzone::mario

@@ -1,6 +1,6 @@
 /// Everything that is followed about one game while it is played: progress, events, reward.
-/// Plain data, so that a save state can contain it. The vector lane and the Python reference env
-/// both drive this, frame by frame and step by step.
+/// Plain data without padding, so that a save state can contain it. The vector lane and the Python
+/// reference env both drive this, frame by frame and step by step.
 #pragma once
 
 #include <cstdint>
@@ -33,5 +33,11 @@ struct Tracker {
   /// The same for the classic reward.
   double finish_classic_step();
 };
+
+// Floating-point fields rule out has_unique_object_representations: the sizes must add up instead.
+static_assert(sizeof(Tracker) == sizeof(Progress) + sizeof(Episode) + sizeof(ClassicReward) +
+                                     6 * sizeof(std::int32_t) + sizeof(std::int64_t) +
+                                     sizeof(RewardTerms) + sizeof(double),
+              "name the padding");
 
 }  // namespace warpzone::mario

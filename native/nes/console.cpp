@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <string>
+#include <type_traits>
 
 #include "nes/hash.hpp"
 
@@ -17,6 +18,7 @@ struct StateHeader {
   std::uint64_t cartridge;
   std::uint64_t checksum;  ///< Of the machine state that follows.
 };
+static_assert(std::has_unique_object_representations_v<StateHeader>);
 
 /// A checksum proves little about a forged state: indices that would leave an array are checked.
 bool within_bounds(const MachineState& s) {

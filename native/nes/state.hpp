@@ -1,5 +1,6 @@
 /// Everything that changes while the machine runs, as plain data: copying these bytes is a save
-/// state. Nothing here points anywhere.
+/// state. Nothing here points anywhere, and every byte is a named field: padding would keep
+/// whatever the memory held before, and states of equal play would differ.
 #pragma once
 
 #include <cstdint>
@@ -65,6 +66,7 @@ struct DmcState {
   std::uint8_t irq, buffer_full, shift_bits, silent, active;
   std::uint16_t bytes_left;
   std::uint16_t address;
+  std::uint8_t reserved[4];
   std::uint64_t next_clock;  ///< Cycle of the next output bit.
 };
 
@@ -94,6 +96,7 @@ struct MachineState {
   ControllerState controllers;
   std::uint8_t open_bus;
   std::uint8_t memory_used;  ///< Cartridge RAM has been written: it must be copied as well.
+  std::uint8_t reserved[3];
   PpuState ppu;
   ApuState apu;
   std::uint8_t ram[2048];
@@ -102,5 +105,6 @@ struct MachineState {
 };
 
 static_assert(std::is_trivially_copyable_v<MachineState>);
+static_assert(std::has_unique_object_representations_v<MachineState>, "name the padding");
 
 }  // namespace warpzone::nes

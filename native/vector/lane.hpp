@@ -88,8 +88,11 @@ class Lane {
     std::uint8_t buttons = 0;  ///< Of the last emulated frame.
     std::uint8_t ended = 1;    ///< Waits for a reset.
     std::uint8_t newest = 0;   ///< Index of the newest plane.
+    std::array<std::uint8_t, 5> reserved{};
   };
   static_assert(std::is_trivially_copyable_v<State>);
+  static_assert(sizeof(State) == sizeof(mario::Tracker) + sizeof(Random) + 2 * 8 + 8,
+                "name the padding: states of equal play must be equal byte for byte");
 
   void begin_episode();
   /// The tracker begins at the present moment.

@@ -1,6 +1,7 @@
 #include "vector/lane_state.hpp"
 
 #include <cstring>
+#include <type_traits>
 
 #include "nes/console.hpp"
 #include "nes/hash.hpp"
@@ -17,6 +18,7 @@ struct Header {
   std::uint64_t shape;     ///< Of the observation that the planes belong to.
   std::uint64_t checksum;  ///< Of everything else.
 };
+static_assert(std::has_unique_object_representations_v<Header>);
 
 std::uint64_t checksum_of(Header header, std::span<const std::uint8_t> body) {
   header.checksum = 0;
