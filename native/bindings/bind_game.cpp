@@ -169,8 +169,13 @@ void bind_game(nb::module_& module) {
   nb::class_<mario::Tracker>(module, "Tracker", "Follows one game: progress, events, reward terms.")
       .def(nb::init<>())
       .def(
-          "reset", [](mario::Tracker& self, RamView ram) { self.reset(ram.data, nullptr); },
-          "ram"_a, "An episode begins here.")
+          "reset",
+          [](mario::Tracker& self, RamView ram, const std::string& game) {
+            self.reset(ram.data, nullptr, mario::last_level_of(game_named(game)));
+          },
+          "ram"_a, "game"_a, "An episode begins here.")
+      .def("begin_step", &mario::Tracker::begin_step,
+           "An agent step begins: events are those of this step from here on.")
       .def(
           "frame", [](mario::Tracker& self, RamView ram) { self.frame(ram.data, nullptr); },
           "ram"_a, "One emulated frame has passed.")
@@ -195,10 +200,8 @@ void bind_game(nb::module_& module) {
             return info_of(
                 [&](const InfoSlot& out) { write_classic_info(ram.data, self, flag_get, out); });
           },
-          "ram"_a, "flag_get"_a, "The same as gym-super-mario-bros tells it, of a copy of the RAM.")
-      .def_prop_ro("cleared_last_castle", [](const mario::Tracker& self) {
-        return self.episode.level_cleared && self.episode.world == 7 && self.episode.stage == 3;
-      });
+          "ram"_a, "flag_get"_a,
+          "The same as gym-super-mario-bros tells it, of a copy of the RAM.");
 
   nb::class_<PictureWriter>(module, "PictureWriter", "Turns screens into observations.")
       .def(

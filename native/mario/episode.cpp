@@ -47,10 +47,11 @@ bool took_axe(const std::uint8_t* ram) {
 
 }  // namespace
 
-void Episode::reset(const std::uint8_t* ram) {
+void Episode::reset(const std::uint8_t* ram, std::uint8_t last_level_index) {
   *this = Episode{};
-  world = first_world = ram[ram::kWorld];
-  stage = first_stage = ram[ram::kStage];
+  last_level = last_level_index;
+  world = ram[ram::kWorld];
+  stage = ram[ram::kStage];
   mode = ram[ram::kMode];
 }
 
@@ -79,7 +80,7 @@ bool Episode::update_level(const std::uint8_t* ram) {
   world = ram[ram::kWorld];
   stage = ram[ram::kStage];
   level_cleared = false;
-  events.level_changed |= world != first_world || stage != first_stage;
+  events.level_changed = true;
   return true;
 }
 
@@ -89,6 +90,7 @@ bool Episode::update_clear(const std::uint8_t* ram) {
   }
   level_cleared = true;
   events.clear = true;
+  events.game_cleared |= level_index(ram) == last_level;
   ++clears;
   return true;
 }

@@ -10,13 +10,14 @@ namespace warpzone::mario {
 
 enum class DeathCause : std::uint8_t { kNone, kEnemy, kPit, kTime };
 
-/// What has happened since reset. Every flag stays set once it is.
+/// What has happened since `Episode::begin_step`, or since reset without one.
 struct Events {
-  bool clear = false;  ///< The flagpole is touched or the axe taken alive.
+  bool clear = false;         ///< The flagpole is touched or the axe taken alive.
+  bool game_cleared = false;  ///< The same in the last castle: the princess is rescued.
   bool death = false;
   bool warp = false;  ///< A warp pipe was entered: another world without a clear.
   bool game_over = false;
-  bool level_changed = false;  ///< World or stage differ from those at reset.
+  bool level_changed = false;  ///< Another level began.
   DeathCause cause = DeathCause::kNone;
 };
 
@@ -24,17 +25,20 @@ struct Events {
 struct Episode {
   Events events;
   std::uint8_t world = 0, stage = 0;  ///< 0-based, at the last frame.
-  std::uint8_t first_world = 0, first_stage = 0;
-  std::uint8_t mode = 0;       ///< ram::Mode at the last frame.
-  bool dying = false;          ///< A life is being lost right now.
-  bool level_cleared = false;  ///< The present level, whose ending may still be running.
+  std::uint8_t last_level = 0;        ///< Index of the game's last castle, as level_index counts.
+  std::uint8_t mode = 0;              ///< ram::Mode at the last frame.
+  bool dying = false;                 ///< A life is being lost right now.
+  bool level_cleared = false;         ///< The present level, whose ending may still be running.
   std::array<std::uint8_t, 3> reserved{};
   std::int32_t clears = 0;  ///< Since reset, for episodes that go on after a clear.
   std::int32_t deaths = 0;  ///< Since reset, for episodes that go on after a death.
   std::int32_t frames = 0;  ///< Since reset.
   std::int32_t last_progress = 0;
 
-  void reset(const std::uint8_t* ram);
+  /// `last_level_index` tells a cleared castle from a cleared game; see last_level_of.
+  void reset(const std::uint8_t* ram, std::uint8_t last_level_index);
+  /// An agent step begins: events are those of this step from here on.
+  void begin_step() { events = Events{}; }
   /// To be called after every emulated frame. Returns true when something happened.
   bool update(const std::uint8_t* ram, bool progress_rose);
   /// Frames since progress rose, those in which Mario does not obey left out.

@@ -137,6 +137,10 @@ std::span<const Level> all_levels(Game game) {
   return kMarioLevels;
 }
 
+std::uint8_t last_level_of(Game game) {
+  return static_cast<std::uint8_t>(all_levels(game).size() - 1);
+}
+
 Level parse_level(std::string_view text, Game game) {
   if (text.size() == 3 && text[1] == '-') {
     const Level level{text[0] - '0', text[2] - '0'};

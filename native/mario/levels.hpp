@@ -30,6 +30,8 @@ Level parse_level(std::string_view text, Game game);
 std::string level_name(Level level);
 /// All levels of a game that can be started, in order.
 std::span<const Level> all_levels(Game game);
+/// Index of the last one, as level_index counts: its castle ends the game.
+std::uint8_t last_level_of(Game game);
 
 /// The number of the area (ram::kArea) in which the level is played. An entry strip, where the
 /// game walks Mario into a pipe without asking, is passed over.

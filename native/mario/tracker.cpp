@@ -5,10 +5,10 @@
 
 namespace warpzone::mario {
 
-void Tracker::reset(const std::uint8_t* ram, const Route* route) {
+void Tracker::reset(const std::uint8_t* ram, const Route* route, std::uint8_t last_level) {
   *this = Tracker{};
   progress.reset(decode_place(ram), route);
-  episode.reset(ram);
+  episode.reset(ram, last_level);
   classic.reset(ram);
   score_before = decode_score(ram);
   coins_before = ram[ram::kCoins];

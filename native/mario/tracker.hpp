@@ -23,8 +23,10 @@ struct Tracker {
   RewardTerms sums;        ///< Terms paid in this episode.
   double episode_return = 0.0;
 
-  /// An episode begins in the state that `ram` shows.
-  void reset(const std::uint8_t* ram, const Route* route);
+  /// An episode begins in the state that `ram` shows; `last_level` as for Episode::reset.
+  void reset(const std::uint8_t* ram, const Route* route, std::uint8_t last_level);
+  /// An agent step begins; its frames follow.
+  void begin_step() { episode.begin_step(); }
   /// One emulated frame has passed.
   void frame(const std::uint8_t* ram, const Route* route);
   /// An agent step ends: pays its terms. `run_step` drives annealing.

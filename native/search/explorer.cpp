@@ -32,7 +32,7 @@ void Explorer::depart(const PackedState& state, std::int32_t frames) {
   findings_.clear();
   seen_.clear();
   state.restore(console_, *scratch_);
-  episode_.reset(console_.ram());
+  episode_.reset(console_.ram(), mario::last_level_of(rules_.task.game));
   frames_ = frames;
 }
 

@@ -48,7 +48,7 @@ ReplayResult replay(nes::Console& console, const Task& task, std::span<const std
   const std::uint8_t* ram = console.ram();
   const std::uint8_t first_level = level_index(ram);
   Episode episode;
-  episode.reset(ram);
+  episode.reset(ram, last_level_of(task.game));
   AreaCounter areas{area_key(ram)};
   ReplayResult result;
   if (observe) observe(console, 0);

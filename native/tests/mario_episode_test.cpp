@@ -1,15 +1,26 @@
 #include "check.hpp"
 #include "mario/episode.hpp"
+#include "mario/levels.hpp"
 #include "mario_support.hpp"
 
 using namespace warpzone::mario;
 
 namespace {
 
-Episode begun() {
+Episode begun(Game game = Game::kSuperMarioBros) {
   Episode episode;
-  episode.reset(playing().data());
+  episode.reset(playing().data(), last_level_of(game));
   return episode;
+}
+
+/// The axe of a world's castle has just been taken.
+Memory at_the_axe(int world) {
+  Memory memory = playing();
+  memory[ram::kMode] = ram::kWorldEnd;
+  memory[ram::kModeTask] = 0;
+  memory[ram::kWorld] = static_cast<std::uint8_t>(world - 1);
+  memory[ram::kStage] = 3;
+  return memory;
 }
 
 }  // namespace
@@ -119,6 +130,38 @@ TEST(the_axe_clears_and_the_next_world_is_no_warp) {
   CHECK(episode.update(next.data(), false));
   CHECK(episode.events.level_changed);
   CHECK(!episode.events.warp);
+}
+
+TEST(events_are_those_of_the_step) {
+  Episode episode = begun();
+  Memory memory = playing();
+  memory[ram::kPlayerTask] = ram::kTaskDying;
+  episode.begin_step();
+  episode.update(memory.data(), false);
+  episode.update(memory.data(), false);
+  CHECK(episode.events.death);
+  episode.begin_step();
+  episode.update(memory.data(), false);
+  CHECK(!episode.events.death);
+  CHECK_EQ(episode.events.cause, DeathCause::kNone);
+  CHECK_EQ(episode.deaths, 1);
+}
+
+TEST(only_the_last_castle_clears_the_game) {
+  for (int world = 1; world <= 8; ++world) {
+    Episode episode = begun();
+    CHECK(episode.update(at_the_axe(world).data(), false));
+    CHECK(episode.events.clear);
+    CHECK_EQ(episode.events.game_cleared, world == 8);
+  }
+}
+
+TEST(the_lost_levels_end_with_their_fourth_castle) {
+  for (int world = 1; world <= 4; ++world) {
+    Episode episode = begun(Game::kLostLevels);
+    episode.update(at_the_axe(world).data(), false);
+    CHECK_EQ(episode.events.game_cleared, world == 4);
+  }
 }
 
 TEST(a_warp_pipe_is_reported_apart) {

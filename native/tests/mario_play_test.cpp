@@ -50,7 +50,7 @@ struct Play {
                 const StartOptions& options = {})
       : console(cartridge) {
     start_level(console, Game::kSuperMarioBros, level, options);
-    episode.reset(console.ram());
+    episode.reset(console.ram(), last_level_of(Game::kSuperMarioBros));
     progress.reset(decode_place(console.ram()));
   }
 

@@ -33,22 +33,24 @@ namespace warpzone {
   X(loop_correct, s.loop_correct, "right turns in this group of a maze")                   \
   X(loop_passes, s.loop_passes, "turns in this group of a maze")                           \
   X(death_cause, static_cast<std::int32_t>(t.episode.events.cause),                        \
-    "0 none, 1 enemy, 2 pit, 3 time")                                                      \
+    "of the life lost in this step: 0 none, 1 enemy, 2 pit, 3 time")                       \
   X(clears, t.episode.clears, "levels cleared in this episode")                            \
   X(deaths, t.episode.deaths, "lives lost in this episode")                                \
   X(stagnation, t.episode.stagnation(), "frames without progress")                         \
   X(frames, t.episode.frames, "emulated frames of this episode")                           \
   X(steps, static_cast<std::int32_t>(t.steps), "agent steps of this episode")
 
-#define WARPZONE_INFO_FLAGS(X)                                                \
-  X(flag_get, t.episode.events.clear, "the level was cleared")                \
-  X(death, t.episode.events.death, "a life was lost")                         \
-  X(warp, t.episode.events.warp, "a warp pipe led to another world")          \
-  X(game_over, t.episode.events.game_over, "no lives are left")               \
-  X(level_changed, t.episode.events.level_changed, "another level is played") \
-  X(in_control, s.in_control, "the controller decides what Mario does")       \
-  X(on_ground, s.on_ground, "Mario stands")                                   \
-  X(swimming, s.swimming, "Mario swims")                                      \
+#define WARPZONE_INFO_FLAGS(X)                                                         \
+  X(flag_get, t.episode.events.clear, "a level was cleared in this step")              \
+  X(game_cleared, t.episode.events.game_cleared,                                       \
+    "the last castle was cleared in this step: the princess is rescued")               \
+  X(death, t.episode.events.death, "a life was lost in this step")                     \
+  X(warp, t.episode.events.warp, "a warp pipe led to another world in this step")      \
+  X(game_over, t.episode.events.game_over, "no lives are left")                        \
+  X(level_changed, t.episode.events.level_changed, "another level began in this step") \
+  X(in_control, s.in_control, "the controller decides what Mario does")                \
+  X(on_ground, s.on_ground, "Mario stands")                                            \
+  X(swimming, s.swimming, "Mario swims")                                               \
   X(crouching, s.crouching, "Mario crouches")
 
 #define WARPZONE_COUNT(name, expression, help) +1

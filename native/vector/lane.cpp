@@ -105,7 +105,7 @@ void Lane::start_following() {
   state_.ended = 0;
   classic_done_ = classic_flag_ = false;
   std::copy_n(console_.ram(), classic_ram_.size(), classic_ram_.begin());
-  state_.tracker.reset(console_.ram(), route_.get());
+  state_.tracker.reset(console_.ram(), route_.get(), mario::last_level_of(context_.game));
   fill_stack();
 }
 
@@ -161,6 +161,7 @@ void Lane::play_frames(std::uint8_t buttons) {
   const bool draws = settings.obs != ObsKind::kTiles;
   const bool pools = settings.config.max_pool && settings.obs == ObsKind::kPixels && skip > 1;
   std::uint8_t before[kScreenPixels];
+  state_.tracker.begin_step();
   classic_flag_ = false;
   for (int frame = 0; frame < skip; ++frame) {
     const double sticky = settings.config.sticky_prob;
@@ -218,9 +219,8 @@ bool Lane::ends_level() const {
 
 bool Lane::terminated() const {
   const mario::Episode& episode = state_.tracker.episode;
-  const bool last_castle = episode.level_cleared && episode.world == 7 && episode.stage == 3;
   if (context_.settings.classic && !task_.whole_game) return classic_done_;
-  return classic_done_ || episode.events.game_over || last_castle ||
+  return classic_done_ || episode.events.game_over || episode.events.game_cleared ||
          (ends_life() && episode.events.death) ||
          (ends_level() && (episode.events.clear || episode.events.level_changed));
 }

@@ -73,8 +73,9 @@ bool is_sound(const mario::Tracker& tracker) {
   const mario::Progress& progress = tracker.progress;
   const mario::Episode& episode = tracker.episode;
   const mario::Events& events = episode.events;
-  for (const bool* truth : {&events.clear, &events.death, &events.warp, &events.game_over,
-                            &events.level_changed, &episode.dying, &episode.level_cleared}) {
+  for (const bool* truth :
+       {&events.clear, &events.game_cleared, &events.death, &events.warp, &events.game_over,
+        &events.level_changed, &episode.dying, &episode.level_cleared}) {
     if (!is_truth(*truth)) return false;
   }
   for (const std::int32_t number :

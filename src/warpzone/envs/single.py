@@ -104,7 +104,7 @@ class MarioEnv(gym.Env[Obs, np.int64]):
         self._buttons = 0
         self._ended = self._classic_done = self._classic_flag = False
         self._classic_ram = self.ram()
-        self._tracker.reset(self._machine.ram)
+        self._tracker.reset(self._machine.ram, self._setup.game)
         self._machine.draw_ahead()  # A restored machine has drawn nothing yet.
         self._planes.extend([self._plane()] * (self._planes.maxlen or 1))
         return self._observation(), self._info()
@@ -173,6 +173,7 @@ class MarioEnv(gym.Env[Obs, np.int64]):
         draws = config.obs != "tiles" or self.render_mode is not None
         pools = config.max_pool and config.obs == "pixels" and skip > 1
         before = None
+        self._tracker.begin_step()
         self._classic_flag = False
         for frame in range(skip):
             assert self._random is not None
@@ -261,7 +262,7 @@ class MarioEnv(gym.Env[Obs, np.int64]):
         return bool(
             self._classic_done
             or info["game_over"]
-            or self._tracker.cleared_last_castle
+            or info["game_cleared"]
             or (one_life and info["death"])
             or (one_level and (info["flag_get"] or info["level_changed"]))
         )
