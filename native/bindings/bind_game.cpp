@@ -125,8 +125,10 @@ void bind_game(nb::module_& module) {
              "World, stage and area as RAM has them, and the halfway page (0 without one).");
   module.def("level_names", &level_names, "game"_a, "All levels of a game, in order.");
   module.def(
-      "classic_done", [](RamView ram) { return mario::classic_done(ram.data); }, "ram"_a,
-      "Whether gym-super-mario-bros would end a single-level episode here.");
+      "classic_end_reason",
+      [](RamView ram) { return static_cast<int>(mario::classic_end_reason(ram.data)); }, "ram"_a,
+      "Whether and why gym-super-mario-bros ends a single-level episode here, as a number of "
+      "END_REASONS.");
   module.def(
       "classic_flag_get", [](RamView ram) { return mario::classic_flag_get(ram.data); }, "ram"_a,
       "What gym-super-mario-bros tells as flag_get.");
@@ -165,6 +167,11 @@ void bind_game(nb::module_& module) {
 #undef WARPZONE_HELP
   module.attr("INFO_NUMBERS") = numbers;
   module.attr("INFO_FLAGS") = flags;
+  nb::dict reasons;
+#define WARPZONE_HELP(name, help) reasons[#name] = help;
+  WARPZONE_END_REASONS(WARPZONE_HELP)
+#undef WARPZONE_HELP
+  module.attr("END_REASONS") = reasons;
 
   nb::class_<mario::Tracker>(module, "Tracker", "Follows one game: progress, events, reward terms.")
       .def(nb::init<>())

@@ -66,7 +66,12 @@ bool classic_flag_get(const std::uint8_t* ram) {
   return false;
 }
 
-bool classic_done(const std::uint8_t* ram) { return dying_or_dead(ram) || classic_flag_get(ram); }
+EndReason classic_end_reason(const std::uint8_t* ram) {
+  if (classic_flag_get(ram)) return EndReason::clear;
+  if (!dying_or_dead(ram)) return EndReason::running;
+  if (ram[ram::kTimeUp] != 0) return EndReason::time;
+  return ram[ram::kPlayerTask] == ram::kTaskDying ? EndReason::enemy : EndReason::pit;
+}
 
 void classic_skip_scripted(nes::Console& console) {
   std::uint8_t* memory = console.ram();

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "mario/end_reason.hpp"
 #include "nes/console.hpp"
 
 namespace warpzone::mario {
@@ -18,9 +19,9 @@ struct ClassicReward {
   std::int32_t step(const std::uint8_t* ram);
 };
 
-/// The package's episode end for a single level, and its flag_get.
-bool classic_done(const std::uint8_t* ram);
 bool classic_flag_get(const std::uint8_t* ram);
+/// Whether and why the package ends the episode of a single level here.
+EndReason classic_end_reason(const std::uint8_t* ram);
 
 /// What the package does after a frame that did not end the episode: it runs on, with no buttons
 /// pressed and nothing rewarded, until scripted moments are over. At most a bounded number of

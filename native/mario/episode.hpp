@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "mario/end_reason.hpp"
+
 namespace warpzone::mario {
 
 enum class DeathCause : std::uint8_t { kNone, kEnemy, kPit, kTime };
@@ -24,12 +26,13 @@ struct Events {
 /// Follows one game. Plain data without padding, as Progress is.
 struct Episode {
   Events events;
-  std::uint8_t world = 0, stage = 0;  ///< 0-based, at the last frame.
-  std::uint8_t last_level = 0;        ///< Index of the game's last castle, as level_index counts.
-  std::uint8_t mode = 0;              ///< ram::Mode at the last frame.
-  bool dying = false;                 ///< A life is being lost right now.
-  bool level_cleared = false;         ///< The present level, whose ending may still be running.
-  std::array<std::uint8_t, 3> reserved{};
+  std::uint8_t world = 0, stage = 0;   ///< 0-based, at the last frame.
+  std::uint8_t last_level = 0;         ///< Index of the game's last castle, as level_index counts.
+  std::uint8_t mode = 0;               ///< ram::Mode at the last frame.
+  bool dying = false;                  ///< A life is being lost right now.
+  bool level_cleared = false;          ///< The present level, whose ending may still be running.
+  EndReason end = EndReason::running;  ///< Set by whoever judges the step.
+  std::array<std::uint8_t, 2> reserved{};
   std::int32_t clears = 0;  ///< Since reset, for episodes that go on after a clear.
   std::int32_t deaths = 0;  ///< Since reset, for episodes that go on after a death.
   std::int32_t frames = 0;  ///< Since reset.

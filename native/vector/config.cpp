@@ -75,7 +75,9 @@ LaneSettings check_config(const EnvConfig& config, mario::Game game) {
                                          {{"next-step", Autoreset::kNextStep},
                                           {"same-step", Autoreset::kSameStep},
                                           {"disabled", Autoreset::kDisabled}});
-  settings.classic = choose<bool>("reward", config.reward, {{"shaped", false}, {"classic", true}});
+  settings.reward =
+      choose<RewardKind>("reward", config.reward,
+                         {{"shaped", RewardKind::kShaped}, {"classic", RewardKind::kClassic}});
   check_range("stack", config.stack, 0, 16);
   settings.stack = config.stack != 0                  ? config.stack
                    : settings.obs == ObsKind::kPixels ? 4

@@ -65,6 +65,7 @@ struct EnvConfig {
 
 enum class ObsKind : std::uint8_t { kPixels, kRgb, kTiles };
 enum class Hud : std::uint8_t { kKeep, kMask, kCrop };
+enum class RewardKind : std::uint8_t { kShaped, kClassic };
 enum class Autoreset : std::uint8_t { kNextStep, kSameStep, kDisabled };
 
 /// A level to play, or the whole game.
@@ -82,7 +83,7 @@ struct LaneSettings {
   Hud hud = Hud::kKeep;
   Autoreset autoreset = Autoreset::kNextStep;
   int height = 84, width = 84, stack = 4;
-  bool classic = false;
+  RewardKind reward = RewardKind::kShaped;
   EnvConfig config;  ///< The rest, as given.
 
   /// Bytes of one picture or grid, and of a whole observation (features not included).

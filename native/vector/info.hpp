@@ -34,6 +34,8 @@ namespace warpzone {
   X(loop_passes, s.loop_passes, "turns in this group of a maze")                           \
   X(death_cause, static_cast<std::int32_t>(t.episode.events.cause),                        \
     "of the life lost in this step: 0 none, 1 enemy, 2 pit, 3 time")                       \
+  X(end_reason, static_cast<std::int32_t>(t.episode.end),                                  \
+    "why the episode ended, see below; 0 while it runs")                                   \
   X(clears, t.episode.clears, "levels cleared in this episode")                            \
   X(deaths, t.episode.deaths, "lives lost in this episode")                                \
   X(stagnation, t.episode.stagnation(), "frames without progress")                         \

@@ -11,7 +11,6 @@
 namespace warpzone {
 namespace {
 
-constexpr std::uint8_t kNoLives = 0xFF;
 constexpr int kScreenPixels = nes::kScreenWidth * nes::kScreenHeight;
 
 /// Tells routes apart; 0 for none.
@@ -41,6 +40,7 @@ LaneContext::LaneContext(std::shared_ptr<const nes::Cartridge> cart, mario::Game
 Lane::Lane(LaneContext& context, int index)
     : context_(context),
       console_(context.cartridge, context.settings.config.exact),
+      rules_(make_rules(context.settings, context.weights)),
       task_(
           context.settings.tasks[static_cast<std::size_t>(index) % context.settings.tasks.size()]),
       plane_size_(context.settings.plane_size()),
@@ -103,8 +103,7 @@ void Lane::start_following() {
   state_.route = route_name_;
   state_.buttons = 0;
   state_.ended = 0;
-  classic_done_ = classic_flag_ = false;
-  std::copy_n(console_.ram(), classic_ram_.size(), classic_ram_.begin());
+  rules_->begin(console_, task_);
   state_.tracker.reset(console_.ram(), route_.get(), mario::last_level_of(context_.game));
   fill_stack();
 }
@@ -161,21 +160,14 @@ void Lane::play_frames(std::uint8_t buttons) {
   const bool draws = settings.obs != ObsKind::kTiles;
   const bool pools = settings.config.max_pool && settings.obs == ObsKind::kPixels && skip > 1;
   std::uint8_t before[kScreenPixels];
-  state_.tracker.begin_step();
-  classic_flag_ = false;
+  rules_->begin_step(state_.tracker);
   for (int frame = 0; frame < skip; ++frame) {
     const double sticky = settings.config.sticky_prob;
     if (!(sticky > 0.0 && state_.random.uniform() < sticky)) state_.buttons = buttons;
     const bool last = frame == skip - 1;
     console_.run_frame(state_.buttons, draws && (last || (pools && frame == skip - 2)));
-    if (!classic_done_) {
-      state_.tracker.frame(console_.ram(), route_.get());
-      if (settings.classic) {
-        const std::uint64_t now = console_.frame_count();
-        end_classic_frame();
-        if (draws && last && console_.frame_count() != now) draw_ahead();
-      }
-    }
+    const bool moved = rules_->follow_frame(console_, state_.tracker, route_.get());
+    if (moved && draws && last) draw_ahead();
     if (pools && frame == skip - 2) context_.picture.read_grey(console_, before);
   }
   state_.newest = static_cast<std::uint8_t>((state_.newest + 1) % settings.stack);
@@ -191,47 +183,16 @@ void Lane::play_frames(std::uint8_t buttons) {
   drawn_ = draws;
 }
 
-void Lane::end_classic_frame() {
-  std::uint8_t* ram = console_.ram();
-  std::copy_n(ram, classic_ram_.size(), classic_ram_.begin());
-  classic_flag_ = classic_flag_ || mario::classic_flag_get(ram);
-  if (!task_.whole_game) {
-    classic_done_ = mario::classic_done(ram);
-  } else {
-    classic_done_ = ram[mario::ram::kLives] == kNoLives;
-    const bool dying =
-        ram[mario::ram::kPlayerTask] == mario::ram::kTaskDying || ram[mario::ram::kYPage] > 1;
-    if (!classic_done_ && dying) {  // The package cuts the dying scene short.
-      ram[mario::ram::kPlayerTask] = mario::ram::kTaskLifeLost;
-      console_.run_frame(0, false);
-    }
-  }
-  if (!classic_done_) mario::classic_skip_scripted(console_);
-}
-
-bool Lane::ends_life() const {
-  return context_.settings.config.one_life.value_or(!task_.whole_game);
-}
-
-bool Lane::ends_level() const {
-  return context_.settings.config.one_level.value_or(!task_.whole_game);
-}
-
-bool Lane::terminated() const {
-  const mario::Episode& episode = state_.tracker.episode;
-  if (context_.settings.classic && !task_.whole_game) return classic_done_;
-  return classic_done_ || episode.events.game_over || episode.events.game_cleared ||
-         (ends_life() && episode.events.death) ||
-         (ends_level() && (episode.events.clear || episode.events.level_changed));
-}
-
-bool Lane::truncated() const {
+mario::EndReason Lane::end_of_step() const {
+  const mario::EndReason end = rules_->judge(state_.tracker);
+  if (end != mario::EndReason::running) return end;
   const EnvConfig& config = context_.settings.config;
   const mario::Tracker& tracker = state_.tracker;
-  return (config.max_steps > 0 && tracker.steps >= config.max_steps) ||
-         (step_limit_ > 0 && tracker.steps >= step_limit_) ||
-         (config.stagnation_limit > 0 &&
-          tracker.episode.stagnation() >= config.stagnation_limit * config.frame_skip);
+  const auto reached = [&](std::int64_t limit) { return limit > 0 && tracker.steps >= limit; };
+  if (reached(config.max_steps) || reached(step_limit_)) return mario::EndReason::step_limit;
+  const bool stuck = config.stagnation_limit > 0 &&
+                     tracker.episode.stagnation() >= config.stagnation_limit * config.frame_skip;
+  return stuck ? mario::EndReason::stagnation : mario::EndReason::running;
 }
 
 void Lane::reset(const LaneOutput& out) {
@@ -251,21 +212,16 @@ void Lane::step(int action, const LaneOutput& out) {
     return;
   }
   play_frames(settings.config.actions[static_cast<std::size_t>(action)]);
-  double reward;
-  if (settings.classic) {
-    reward = state_.tracker.finish_classic_step();
-  } else {
-    reward = state_.tracker.finish_step(console_.ram(), context_.weights, state_.run_steps).total();
-  }
+  *out.reward = static_cast<float>(rules_->finish_step(console_, state_.tracker, state_.run_steps));
   ++state_.run_steps;
-  *out.reward = static_cast<float>(reward);
-  *out.terminated = terminated();
-  *out.truncated = *out.terminated == 0 && truncated();
+  const mario::EndReason end = state_.tracker.episode.end = end_of_step();
+  *out.truncated = mario::is_truncation(end);
+  *out.terminated = end != mario::EndReason::running && *out.truncated == 0;
   state_.ended = *out.terminated | *out.truncated;
   if (state_.ended != 0 && settings.autoreset == Autoreset::kSameStep) {
     // The observation is the new episode's first; info still tells how the old one ended.
     write_obs(out.final_obs, out.final_features);
-    write_info(out.info);
+    rules_->write_info(console_, state_.tracker, out.info);
     begin_episode();
     write_obs(out.obs, out.features);
     return;
@@ -275,15 +231,7 @@ void Lane::step(int action, const LaneOutput& out) {
 
 void Lane::observe(const LaneOutput& out) {
   write_obs(out.obs, out.features);
-  write_info(out.info);
-}
-
-void Lane::write_info(const InfoSlot& out) const {
-  if (context_.settings.classic) {
-    write_classic_info(classic_ram_.data(), state_.tracker, classic_flag_, out);
-  } else {
-    warpzone::write_info(console_.ram(), state_.tracker, out);
-  }
+  rules_->write_info(console_, state_.tracker, out.info);
 }
 
 void Lane::write_obs(std::uint8_t* obs, std::uint8_t* features) const {
@@ -333,8 +281,8 @@ void Lane::load(std::span<const std::uint8_t> blob, bool keep_random) {
   if (keep_random) state_.random = random;
   take_route_and_limit();
   if (!same_route) join_route();
-  drawn_ = classic_done_ = classic_flag_ = false;
-  std::copy_n(console_.ram(), classic_ram_.size(), classic_ram_.begin());
+  drawn_ = false;
+  rules_->begin(console_, task_);
 }
 
 void Lane::join_route() {

@@ -14,6 +14,7 @@
 #include "mario/tracker.hpp"
 #include "nes/console.hpp"
 #include "vector/config.hpp"
+#include "vector/episode_rules.hpp"
 #include "vector/info.hpp"
 #include "vector/picture.hpp"
 #include "vector/starts.hpp"
@@ -100,23 +101,19 @@ class Lane {
   void take_route_and_limit();
   void join_route();
   void play_frames(std::uint8_t buttons);
-  void end_classic_frame();
   void draw_ahead();
   void take_picture();
   void show_buttons(std::uint8_t* picture) const;
   void fill_stack();
-  void write_info(const InfoSlot& out) const;
   void write_obs(std::uint8_t* obs, std::uint8_t* features) const;
-  bool ends_life() const;
-  bool ends_level() const;
-  bool terminated() const;
-  bool truncated() const;
+  mario::EndReason end_of_step() const;
   std::uint8_t* plane(int index) { return planes_.data() + index * plane_size_; }
   const std::uint8_t* plane(int index) const { return planes_.data() + index * plane_size_; }
 
   LaneContext& context_;
   nes::Console console_;
   State state_;
+  std::unique_ptr<EpisodeRules> rules_;
   Task task_;
   bool task_given_ = false;
   std::shared_ptr<const mario::Route> route_, next_route_;
@@ -127,9 +124,6 @@ class Lane {
   std::size_t plane_size_;
   std::vector<std::uint8_t> planes_;
   bool drawn_ = false;  ///< The screen shows the present moment.
-  // The classic reward's package tells of the moment before it skips scripted ones.
-  bool classic_done_ = false, classic_flag_ = false;
-  std::array<std::uint8_t, mario::ram::kSize2KiB> classic_ram_{};
 };
 
 }  // namespace warpzone

@@ -78,6 +78,10 @@ bool is_sound(const mario::Tracker& tracker) {
         &events.level_changed, &episode.dying, &episode.level_cleared}) {
     if (!is_truth(*truth)) return false;
   }
+  if (events.cause > mario::DeathCause::kTime ||
+      static_cast<int>(episode.end) >= mario::kEndReasonCount) {
+    return false;
+  }
   for (const std::int32_t number :
        {progress.total, progress.way_point, progress.start_distance, episode.clears, episode.deaths,
         episode.frames, episode.last_progress, tracker.classic.x_last, tracker.classic.clock_last,

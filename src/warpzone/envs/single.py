@@ -18,17 +18,14 @@ from warpzone import _native
 from warpzone.envs.backends.machine import Backend, Machine, make_machine
 from warpzone.envs.checks import check_render_mode, checked_option, checked_state
 from warpzone.envs.console import Console
+from warpzone.envs.endings import RUNNING, STAGNATION, STEP_LIMIT, end_number, is_truncation
 from warpzone.envs.random_stream import RandomStream
-from warpzone.envs.setup import WHOLE_GAME, Weight, observation_space, prepare
+from warpzone.envs.rules import make_rules
+from warpzone.envs.setup import Weight, observation_space, prepare
 from warpzone.errors import ConfigError
 
 _FRAMES_PER_SECOND = 60
-_STATUS_NAMES = ("small", "tall", "fireball")
-# Addresses and values that only the classic reward needs; native/mario/ram.hpp explains them.
-_PLAYER_TASK, _LIFE_LOST, _DYING = 0x0E, 6, 11
-_Y_PAGE, _LIVES, _NO_LIVES = 0xB5, 0x75A, 0xFF
 _BLOCKS_ACROSS = 21  # A shown button is this part of the picture's side.
-_RAM_SIZE = 2048
 
 Obs = Any  # A picture stack, or a dict of tiles and features.
 
@@ -72,14 +69,12 @@ class MarioEnv(gym.Env[Obs, np.int64]):
         )
         stack = _native.stack_of(config, self._setup.game)
         self._planes: deque[NDArray[np.uint8]] = deque(maxlen=stack)
-        self._tracker = _native.Tracker()
+        self._rules = make_rules(self._setup, self._machine)
         self._random: RandomStream | None = None
         self._level: str = config.levels[0]
         self._buttons = 0
         self._run_steps = 0
         self._ended = True
-        self._classic_done = self._classic_flag = False
-        self._classic_ram = np.zeros(_RAM_SIZE, np.uint8)
         self.observation_space = observation_space(
             config, self._picture.height, self._picture.width, stack
         )
@@ -102,12 +97,11 @@ class MarioEnv(gym.Env[Obs, np.int64]):
             for _ in range(self._random.below(config.noop_max + 1)):
                 self._machine.run_frame(0, render=False)
         self._buttons = 0
-        self._ended = self._classic_done = self._classic_flag = False
-        self._classic_ram = self.ram()
-        self._tracker.reset(self._machine.ram, self._setup.game)
+        self._ended = False
+        self._rules.begin(self._level)
         self._machine.draw_ahead()  # A restored machine has drawn nothing yet.
         self._planes.extend([self._plane()] * (self._planes.maxlen or 1))
-        return self._observation(), self._info()
+        return self._observation(), self._rules.info()
 
     def step(self, action: Any) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
         """Holds the action's buttons for `frame_skip` frames."""
@@ -119,18 +113,13 @@ class MarioEnv(gym.Env[Obs, np.int64]):
         if self._ended:
             raise gym.error.ResetNeeded("the episode has ended: call reset() first")
         self._planes.append(self._play(actions[int(action)]))
-        if self._config.reward == "classic":
-            reward = self._tracker.finish_classic_step()
-        else:
-            terms = self._tracker.finish_step(self._machine.ram, self._weights, self._run_steps)
-            reward = 0.0
-            for term in terms:  # Not `sum`, which from Python 3.12 on rounds otherwise.
-                reward += term
-            reward = float(np.float32(reward))
+        reward = self._rules.finish_step(self._weights, self._run_steps)
         self._run_steps += 1
-        info = self._info()
-        terminated = self._terminated(info)
-        truncated = not terminated and self._truncated(info)
+        info = self._rules.info()
+        end = self._end_of_step(info)
+        info["end_reason"] = end_number(end)
+        truncated = is_truncation(end)
+        terminated = end != RUNNING and not truncated
         self._ended = terminated or truncated
         return self._observation(), reward, terminated, truncated, info
 
@@ -173,43 +162,22 @@ class MarioEnv(gym.Env[Obs, np.int64]):
         draws = config.obs != "tiles" or self.render_mode is not None
         pools = config.max_pool and config.obs == "pixels" and skip > 1
         before = None
-        self._tracker.begin_step()
-        self._classic_flag = False
+        self._rules.begin_step()
         for frame in range(skip):
             assert self._random is not None
             if not (config.sticky_prob > 0 and self._random.uniform() < config.sticky_prob):
                 self._buttons = buttons
             observed = frame == skip - 1 or (pools and frame == skip - 2)
             self._machine.run_frame(self._buttons, render=draws and observed)
-            if not self._classic_done:
-                self._tracker.frame(self._machine.ram)
-                if config.reward == "classic":
-                    now = self._machine.frame_count
-                    self._end_classic_frame()
-                    if draws and frame == skip - 1 and self._machine.frame_count != now:
-                        self._machine.draw_ahead()
+            moved = self._rules.follow_frame()
+            if moved and draws and frame == skip - 1:
+                self._machine.draw_ahead()
             if pools and frame == skip - 2:
                 before = self._machine.grey()
         if before is not None:
             grey = np.maximum(before, self._machine.grey())
             return self._with_buttons(self._picture.shrink(grey))
         return self._plane()
-
-    def _end_classic_frame(self) -> None:
-        """What gym-super-mario-bros does after every frame; it tells of the moment before."""
-        machine = self._machine
-        ram = self._classic_ram = self.ram()
-        self._classic_flag |= _native.classic_flag_get(ram)
-        if self._level != WHOLE_GAME:
-            self._classic_done = _native.classic_done(ram)
-        else:
-            self._classic_done = bool(ram[_LIVES] == _NO_LIVES)
-            dying = ram[_PLAYER_TASK] == _DYING or ram[_Y_PAGE] > 1
-            if dying and not self._classic_done:  # The package cuts the dying scene short.
-                machine.poke(_PLAYER_TASK, _LIFE_LOST)
-                machine.run_frame(0, render=False)
-        if not self._classic_done:
-            machine.skip_scripted()
 
     def _plane(self) -> NDArray[np.uint8]:
         """What the agent sees of this moment."""
@@ -246,35 +214,15 @@ class MarioEnv(gym.Env[Obs, np.int64]):
             return np.concatenate(self._planes, axis=2)
         return np.stack(self._planes)
 
-    def _info(self) -> dict[str, Any]:
-        if self._config.reward != "classic":
-            return self._tracker.info(self._machine.ram)
-        info = self._tracker.classic_info(self._classic_ram, self._classic_flag)
-        info["status"] = _STATUS_NAMES[min(info["status"], 2)]
-        return info
-
-    def _terminated(self, info: dict[str, Any]) -> bool:
-        whole_game = self._level == WHOLE_GAME
-        if self._config.reward == "classic" and not whole_game:
-            return self._classic_done
-        one_life = self._config.one_life if self._config.one_life is not None else not whole_game
-        one_level = self._config.one_level if self._config.one_level is not None else not whole_game
-        return bool(
-            self._classic_done
-            or info["game_over"]
-            or info["game_cleared"]
-            or (one_life and info["death"])
-            or (one_level and (info["flag_get"] or info["level_changed"]))
-        )
-
-    def _truncated(self, info: dict[str, Any]) -> bool:
-        config = self._config
-        out_of_steps = config.max_steps > 0 and info["steps"] >= config.max_steps
-        stuck = (
-            config.stagnation_limit > 0
-            and info["stagnation"] >= config.stagnation_limit * config.frame_skip
-        )
-        return bool(out_of_steps or stuck)
+    def _end_of_step(self, info: dict[str, Any]) -> str:
+        """Why the step just taken ends the episode."""
+        end, config = self._rules.judge(), self._config
+        if end != RUNNING:
+            return end
+        if config.max_steps > 0 and info["steps"] >= config.max_steps:
+            return STEP_LIMIT
+        limit = config.stagnation_limit * config.frame_skip
+        return STAGNATION if limit > 0 and info["stagnation"] >= limit else RUNNING
 
 
 def _is_whole(action: Any) -> bool:
