@@ -18,7 +18,7 @@ from warpzone import __version__
 from warpzone.errors import CheckpointError
 from warpzone.models.weights import fit_compiled, keys_differ, strip_compiled
 from warpzone.runs import checkpoint
-from warpzone.runs.checkpoint import CheckpointMeta, load, save
+from warpzone.runs.checkpoint import CheckpointMeta, load, read_meta, save
 from warpzone.runs.checkpoint_tree import decode, encode
 
 META = CheckpointMeta(steps=1280, updates=10, config={"level": "1-1"}, extra={"replay": None})
@@ -77,6 +77,12 @@ def test_a_view_does_not_save_its_whole_storage(tmp_path: Path) -> None:
     assert path.stat().st_size < 10_000
 
 
+def test_a_tensor_that_repeats_its_storage_is_saved_as_what_it_stands_for(tmp_path: Path) -> None:
+    expanded = torch.arange(3.0).unsqueeze(1).expand(3, 4)
+    found = load(save(tmp_path, "a", {"x": expanded}, META)).state["x"]
+    assert torch.equal(found, expanded)
+
+
 def test_channels_last_survives(tmp_path: Path) -> None:
     weight = torch.rand(2, 3, 4, 4).to(memory_format=torch.channels_last)
     found = load(save(tmp_path, "a", {"w": weight}, META)).state["w"]
@@ -116,16 +122,22 @@ def test_the_sidecar_says_what_is_inside(tmp_path: Path) -> None:
     assert {file.name for file in tmp_path.iterdir()} == {"a.pt", "a.json"}
 
 
-def test_a_missing_sidecar_is_made_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_missing_or_unreadable_sidecar_is_rebuilt(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     path = save(tmp_path, "a", {"x": torch.ones(5)}, META)
     before = json.loads((tmp_path / "a.json").read_text())
     (tmp_path / "a.json").unlink()
     assert load(path).meta.updates == 10
     assert json.loads((tmp_path / "a.json").read_text()) == before
-    assert "made again" in caplog.text
-    (tmp_path / "a.json").write_text("{half")
-    assert load(path).meta.steps == 1280
-    assert json.loads((tmp_path / "a.json").read_text()) == before
+    assert "has been rebuilt" in caplog.text
+    wrong = [{"serial": "last"}, {"steps": -1}, {"config": []}, {"extra": {"clear_rate": "high"}}]
+    texts = ["{half", "[]", "[" * 100_000, "3", *(json.dumps(before | change) for change in wrong)]
+    for text in texts:
+        (tmp_path / "a.json").write_text(text)
+        assert read_meta(path).steps == 1280
+        assert load(path).meta.steps == 1280
+        assert json.loads((tmp_path / "a.json").read_text()) == before
 
 
 def cut(path: Path) -> None:
@@ -195,7 +207,7 @@ def test_a_malicious_file_is_refused_and_runs_nothing(tmp_path: Path, form: str)
 
 def test_files_of_other_programs_and_versions_are_refused(tmp_path: Path) -> None:
     torch.save({"weights": torch.ones(3)}, tmp_path / "a.pt")
-    with pytest.raises(CheckpointError, match="no checkpoint of warpzone"):
+    with pytest.raises(CheckpointError, match="not a checkpoint of warpzone"):
         load(tmp_path / "a.pt")
     torch.save({"format": 99, "meta": "{}", "state": {}}, tmp_path / "b.pt")
     with pytest.raises(CheckpointError, match="format 99"):

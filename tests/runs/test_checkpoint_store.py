@@ -1,7 +1,10 @@
+import gc
 import json
 import shutil
 import subprocess
 import sys
+import weakref
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -66,7 +69,7 @@ def test_the_newest_good_one_is_found_and_damaged_ones_named(
 def test_all_damaged_is_an_error_and_none_at_all_is_none(tmp_path: Path) -> None:
     assert find_latest(tmp_path) is None
     damage(save(CheckpointStore(tmp_path), 1))
-    with pytest.raises(CheckpointError, match=r"no checkpoint .* is whole: update-00000001.pt"):
+    with pytest.raises(CheckpointError, match=r"no checkpoint .* is intact: update-00000001.pt"):
         find_latest(tmp_path)
 
 
@@ -109,9 +112,44 @@ def test_a_broken_or_foreign_pointer_leads_nowhere(tmp_path: Path) -> None:
     save(CheckpointStore(folder), 1, best=True)
     outside = tmp_path / "outside.pt"
     outside.write_bytes(b"")
-    for text in ("{half", "[]", '{"file": "gone.pt"}', '{"file": "../outside.pt"}'):
+    pointers = ["gone.pt", "../outside.pt", "", ".", "\0", 3, None, "n" * 5000]
+    texts = ["{half", "[]", "[" * 100_000, *(json.dumps({"file": name}) for name in pointers)]
+    for text in texts:
         (folder / "best.json").write_text(text)
         assert read_pointer(folder, BEST) is None
+
+
+def test_files_that_no_run_wrote_are_never_pruned(tmp_path: Path) -> None:
+    store = CheckpointStore(tmp_path, keep=1)
+    first = save(store, 1)
+    for suffix in (".pt", ".json"):
+        shutil.copy(first.with_suffix(suffix), (tmp_path / "my-favourite").with_suffix(suffix))
+    (tmp_path / "update-notes.json").write_text("{}")
+    save(store, 2)
+    save(store, 3)
+    names = {path.name for path in tmp_path.iterdir()}
+    assert {"my-favourite.pt", "my-favourite.json", "update-notes.json"} <= names
+    assert "update-00000001.pt" not in names
+
+
+def test_a_failed_save_keeps_nothing_of_the_state_alive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A replay buffer of gigabytes, kept by every failed save, ends a run on a full disk."""
+    store = CheckpointStore(tmp_path)
+    big = torch.ones(1000)
+    freed = weakref.ref(big.untyped_storage())
+    state = {"replay": big}
+    refuse_writes(monkeypatch, take=100)
+    gc.collect()
+    gc.disable()
+    try:
+        with suppress(CheckpointError):  # `pytest.raises` would keep the error, and so the state.
+            store.save(state, CheckpointMeta(1, 1))
+        del big, state
+        assert freed() is None
+    finally:
+        gc.enable()
 
 
 def test_what_killed_processes_left_is_removed(tmp_path: Path) -> None:

@@ -1,9 +1,9 @@
-"""One checkpoint: written in one step, checked by a checksum, loaded without running code.
+"""One checkpoint: written atomically, verified by a checksum, loaded without running code.
 
-`update-00000042.pt` is torch's zip format with `{"format", "meta", "state"}`. Beside it lies
-`update-00000042.json`, for people and quick looks: the same meta, with size and checksum. The order
-of writing is: old side-car away, checkpoint in place, new side-car. So a side-car, where there is
-one, always belongs to the checkpoint, and a missing one can be made again.
+`update-00000042.pt` is torch's zip format with `{"format", "meta", "state"}`. Its side-car,
+`update-00000042.json`, is for people and quick lookups: the same meta, with size and checksum. The
+order of writing is: remove the old side-car, replace the checkpoint, write the new side-car. So a
+side-car, if there is one, always belongs to its checkpoint, and a missing one can be rebuilt.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import platform
 import time
 import zipfile
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,8 +24,10 @@ import torch
 
 from warpzone import __version__
 from warpzone.errors import CheckpointError
+from warpzone.runs.checkpoint_reader import FormatError, read_torch_file
 from warpzone.runs.checkpoint_tree import decode, encode
 from warpzone.system.atomic_file import HashingFile, write_atomically, write_text_atomically
+from warpzone.system.json_file import entry, parse_json, read_json
 
 _log = logging.getLogger(__name__)
 
@@ -36,7 +38,7 @@ _FORMAT = 1
 
 @dataclass(frozen=True)
 class CheckpointMeta:
-    """What can be known of a checkpoint without loading it.
+    """What is known about a checkpoint without loading it.
 
     Attributes:
         steps: Environment steps done.
@@ -45,7 +47,7 @@ class CheckpointMeta:
         extra: Anything else worth reading, such as replay settings or the clear rate.
         serial: Counts the checkpoints of a run in the order of writing, from 1.
         created: UTC time of writing; filled in by `save`.
-        versions: Of python, torch, numpy and warpzone; filled in by `save`.
+        versions: Versions of python, torch, numpy and warpzone; filled in by `save`.
     """
 
     steps: int
@@ -58,15 +60,34 @@ class CheckpointMeta:
 
     @classmethod
     def from_row(cls, row: Any) -> CheckpointMeta:
-        """Reads what `asdict` gave; unknown fields of later versions are left out.
+        """Reads what `asdict` returned; fields that later versions add are ignored.
 
         Raises:
-            CheckpointError: It is something else.
+            CheckpointError: It is something else; the text says which field.
         """
-        if not isinstance(row, dict) or not {"steps", "updates"} <= row.keys():
-            raise CheckpointError("it has no steps and updates")
-        names = {item.name for item in fields(cls)}
-        return cls(**{name: value for name, value in row.items() if name in names})
+        try:
+            given: dict[str, Any] = {
+                name: entry(row, name, kind, least=0 if kind is int else None)
+                for name, kind in _META_TYPES.items()
+                if name in _REQUIRED or (isinstance(row, Mapping) and name in row)
+            }
+            if "clear_rate" in given.get("extra", {}):
+                entry(given["extra"], "clear_rate", float, least=0)
+        except ValueError as error:
+            raise CheckpointError(str(error)) from error
+        return cls(**given)
+
+
+_REQUIRED = ("steps", "updates")
+_META_TYPES: dict[str, type] = {
+    "steps": int,
+    "updates": int,
+    "config": dict,
+    "extra": dict,
+    "serial": int,
+    "created": str,
+    "versions": dict,
+}
 
 
 @dataclass(frozen=True)
@@ -74,9 +95,9 @@ class Checkpoint:
     """A loaded checkpoint.
 
     Attributes:
-        path: Where it came from.
+        path: Its file.
         state: The tree that was saved.
-        meta: About it.
+        meta: Its description.
     """
 
     path: Path
@@ -88,10 +109,10 @@ def save(folder: Path, name: str, state: Mapping[str, Any], meta: CheckpointMeta
     """Writes a checkpoint and its side-car.
 
     Args:
-        folder: Made if missing.
-        name: Without the suffix.
+        folder: Created if missing.
+        name: Its name without the suffix.
         state: A tree that `checkpoint_tree.encode` accepts.
-        meta: About it; creation time and versions are filled in.
+        meta: Its description; creation time and versions are filled in.
 
     Returns:
         The checkpoint's path.
@@ -119,7 +140,7 @@ def save(folder: Path, name: str, state: Mapping[str, Any], meta: CheckpointMeta
 
 
 def load(path: Path) -> Checkpoint:
-    """Checks and loads a checkpoint; nothing in the file is ever run.
+    """Verifies and loads a checkpoint; nothing in the file is ever run.
 
     Args:
         path: The `.pt` file.
@@ -128,27 +149,32 @@ def load(path: Path) -> Checkpoint:
         CheckpointError: It is missing, damaged, or holds more than plain data.
     """
     meta = verify(path)
-    payload = _torch_load(path)
-    return Checkpoint(path, decode(payload["state"]), meta)
+    payload = _read_payload(path)
+    try:
+        state = decode(payload["state"])
+    except ValueError as error:
+        raise CheckpointError(f"{path} is refused: {error}") from error
+    if not isinstance(state, dict):
+        raise CheckpointError(f"{path} is refused: its state is not a table")
+    return Checkpoint(path, state, meta)
 
 
 def verify(path: Path) -> CheckpointMeta:
-    """Checks a checkpoint against its checksum and returns what its side-car says.
+    """Compares a checkpoint with its checksum and returns what its side-car says.
 
-    A missing side-car is made again from the checkpoint itself.
+    A missing or unreadable side-car is rebuilt from the checkpoint itself.
 
     Raises:
         CheckpointError: It is missing or damaged.
     """
-    sidecar = path.with_suffix(".json")
     try:
-        try:
-            row = json.loads(sidecar.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return _rebuild_sidecar(path)
-        except ValueError:
-            _log.warning("%s is unreadable and is made again", sidecar)
-            return _rebuild_sidecar(path)
+        row, meta = _read_sidecar(path)
+    except FileNotFoundError:
+        return _rebuild_sidecar(path)
+    except (OSError, ValueError, CheckpointError) as error:
+        _log.warning("%s is unreadable (%s) and is rebuilt", path.with_suffix(".json"), error)
+        return _rebuild_sidecar(path)
+    try:
         size = path.stat().st_size
         if size != row.get("size"):
             raise CheckpointError(f"{path} has {size} bytes instead of {row.get('size')}")
@@ -156,30 +182,48 @@ def verify(path: Path) -> CheckpointMeta:
             raise CheckpointError(f"{path} is damaged: its checksum differs")
     except OSError as error:
         raise CheckpointError(f"{path} cannot be read: {error.strerror or error}") from error
-    return _meta_of(path, row)
+    return meta
 
 
 def sidecar_of(path: Path) -> Sidecar:
-    """How the side-car of a checkpoint is found; `verify` makes a bad one again."""
+    """Whether a checkpoint's side-car can be read; `verify` rebuilds a bad one."""
     try:
-        json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+        _read_sidecar(path)
     except FileNotFoundError:
         return "missing"
-    except (OSError, ValueError):
+    except (OSError, ValueError, CheckpointError):
         return "unreadable"
     return "whole"
 
 
 def read_meta(path: Path) -> CheckpointMeta:
-    """Returns what a checkpoint's side-car says, or its own copy, without checking the whole.
+    """Returns what a checkpoint's side-car says, or else its own copy, without verifying the file.
 
     Raises:
         CheckpointError: Neither can be read.
     """
     try:
-        return _meta_of(path, json.loads(path.with_suffix(".json").read_text(encoding="utf-8")))
-    except (OSError, ValueError):
+        return _read_sidecar(path)[1]
+    except (OSError, ValueError, CheckpointError):
         return read_embedded_meta(path)
+
+
+def read_embedded_meta(path: Path) -> CheckpointMeta:
+    """Returns what the checkpoint says about itself, whatever its side-car says.
+
+    Raises:
+        CheckpointError: It cannot be read.
+    """
+    payload = _read_payload(path, with_tensors=False)
+    try:
+        return CheckpointMeta.from_row(parse_json(payload["meta"]))
+    except (ValueError, CheckpointError) as error:
+        raise CheckpointError(f"the description in {path} is wrong: {error}") from error
+
+
+def _read_sidecar(path: Path) -> tuple[dict[str, Any], CheckpointMeta]:
+    row = read_json(path.with_suffix(".json"))
+    return row, CheckpointMeta.from_row(row)
 
 
 def _now() -> str:
@@ -204,43 +248,24 @@ def _torch_save(payload: dict[str, Any], file: HashingFile) -> None:
         raise
 
 
-def _torch_load(path: Path, only_look: bool = False) -> dict[str, Any]:
-    if not zipfile.is_zipfile(path):
-        raise CheckpointError(f"{path} is no checkpoint, or only a part of one")
+def _read_payload(path: Path, with_tensors: bool = True) -> dict[str, Any]:
+    if not path.is_file():
+        raise CheckpointError(f"{path} does not exist")
     try:
-        payload = torch.load(path, map_location="cpu", weights_only=True, mmap=only_look)
-    except Exception as error:
-        # What torch raises for bad content is not documented: anything means the same here.
-        raise CheckpointError(
-            f"{path} is refused: it is damaged or holds more than plain data "
-            f"({type(error).__name__}: {str(error).strip().splitlines()[0]})"
-        ) from error
+        payload = read_torch_file(path, with_tensors)
+    except OSError as error:
+        raise CheckpointError(f"{path} cannot be read: {error.strerror or error}") from error
+    except FormatError as error:
+        raise CheckpointError(f"{path} is refused: {error}") from error
     if not isinstance(payload, dict) or not {"format", "meta", "state"} <= payload.keys():
-        raise CheckpointError(f"{path} is no checkpoint of warpzone")
+        raise CheckpointError(f"{path} is not a checkpoint of warpzone")
     if payload["format"] != _FORMAT:
         raise CheckpointError(
             f"{path} has format {payload['format']}; this version reads {_FORMAT}"
         )
+    if not isinstance(payload["meta"], str):
+        raise CheckpointError(f"{path} is refused: its description is not text")
     return payload
-
-
-def read_embedded_meta(path: Path) -> CheckpointMeta:
-    """Returns what the checkpoint itself says, whatever its side-car does.
-
-    Raises:
-        CheckpointError: It cannot be read.
-    """
-    try:
-        return _meta_of(path, json.loads(_torch_load(path, only_look=True)["meta"]))
-    except (OSError, ValueError, TypeError) as error:
-        raise CheckpointError(f"{path} cannot be read: {error}") from error
-
-
-def _meta_of(path: Path, row: Any) -> CheckpointMeta:
-    try:
-        return CheckpointMeta.from_row(row)
-    except CheckpointError as error:
-        raise CheckpointError(f"the description of {path} is wrong: {error}") from error
 
 
 def _write_sidecar(path: Path, meta: CheckpointMeta, size: int, sha256: str) -> None:
@@ -249,26 +274,24 @@ def _write_sidecar(path: Path, meta: CheckpointMeta, size: int, sha256: str) -> 
 
 
 def _rebuild_sidecar(path: Path) -> CheckpointMeta:
-    """Makes a side-car from the checkpoint, whose own format has a checksum for each part."""
-    if not path.exists():
-        raise CheckpointError(f"{path} does not exist")
+    """Writes a side-car from the checkpoint, whose own format has a checksum for each part."""
     meta = read_embedded_meta(path)
-    with zipfile.ZipFile(path) as archive:
-        try:
+    try:
+        with zipfile.ZipFile(path) as archive:
             damaged = archive.testzip()
-        except (zipfile.BadZipFile, EOFError) as error:
-            raise CheckpointError(f"{path} is damaged: {error}") from error
+    except (OSError, EOFError, zipfile.BadZipFile) as error:
+        raise CheckpointError(f"{path} is damaged: {error}") from error
     if damaged is not None:
         raise CheckpointError(f"{path} is damaged in {damaged}")
     try:
         _write_sidecar(path, meta, path.stat().st_size, sha256_of(path))
-        _log.warning("the side-car of %s was missing and is made again from it", path)
+        _log.warning("the side-car of %s was missing and has been rebuilt from it", path)
     except OSError as error:
-        _log.warning("the side-car of %s is missing and cannot be made again: %s", path, error)
+        _log.warning("the side-car of %s is missing and cannot be rebuilt: %s", path, error)
     return meta
 
 
 def sha256_of(path: Path) -> str:
-    """The checksum of a file, in hex digits."""
+    """The SHA-256 of a file, in hex digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

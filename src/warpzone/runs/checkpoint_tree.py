@@ -13,18 +13,20 @@ from warpzone.models.weights import COMPILED
 
 _BYTES = "__bytes__"
 _ARRAY = "__array__"
+_MOST_DEPTH = 50
 
 
 def encode(value: Any, where: str = "state") -> Any:
     """Turns a tree into one that loads without running code.
 
     Dicts, lists, tuples, tensors, NumPy arrays, numbers, strings, bytes, bools and None are
-    allowed. Keys lose the prefix of a compiled model. Tensors are detached, brought to the CPU,
-    and cut out of larger storages, which torch would save whole.
+    allowed. Keys lose the prefix of a compiled model. Tensors are detached, moved to the CPU, and
+    copied out of larger storages, which torch would save whole, and of smaller ones that they
+    repeat.
 
     Args:
         value: The tree.
-        where: Its name for errors.
+        where: Its name in errors.
 
     Raises:
         CheckpointError: Something else is in it; the text says where.
@@ -43,7 +45,7 @@ def encode(value: Any, where: str = "state") -> Any:
     if isinstance(value, list | tuple):
         items = [encode(item, f"{where}[{index}]") for index, item in enumerate(value)]
         return items if isinstance(value, list) else tuple(items)
-    raise CheckpointError(f"{where} is a {type(value).__name__}, which no checkpoint may hold")
+    raise CheckpointError(f"{where} is a {type(value).__name__}, which a checkpoint cannot hold")
 
 
 def _encode_block(
@@ -61,7 +63,7 @@ def _encode_block(
 
 def _encode_tensor(tensor: torch.Tensor) -> torch.Tensor:
     plain = tensor.detach().cpu()
-    if plain.untyped_storage().nbytes() > plain.numel() * plain.element_size():
+    if plain.untyped_storage().nbytes() != plain.numel() * plain.element_size():
         plain = plain.clone()
     return plain
 
@@ -80,14 +82,28 @@ def _encode_mapping(mapping: Mapping[Any, Any], where: str) -> dict[str | int, A
     return tree
 
 
-def decode(value: Any) -> Any:
-    """Turns a loaded tree back into what was given to `encode`."""
+def decode(value: Any, depth: int = 0) -> Any:
+    """Turns a loaded tree back into what was given to `encode`.
+
+    Raises:
+        ValueError: It is something that `encode` never returns.
+    """
+    if depth > _MOST_DEPTH:
+        raise ValueError("it is nested too deeply")
     if isinstance(value, dict):
         if value.keys() == {_BYTES}:
-            return value[_BYTES].numpy().tobytes()
+            return _block(value[_BYTES]).numpy().tobytes()
         if value.keys() == {_ARRAY}:
-            return value[_ARRAY].numpy()
-        return {key: decode(item) for key, item in value.items()}
+            return _block(value[_ARRAY]).numpy()
+        return {key: decode(item, depth + 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return type(value)(decode(item) for item in value)
+        return type(value)(decode(item, depth + 1) for item in value)
+    if value is None or isinstance(value, bool | int | float | str | torch.Tensor):
+        return value
+    raise ValueError(f"it holds a {type(value).__name__}")
+
+
+def _block(value: Any) -> torch.Tensor:
+    if not isinstance(value, torch.Tensor):
+        raise ValueError(f"it has a {type(value).__name__} where a block of numbers belongs")
     return value

@@ -116,7 +116,8 @@ class HashingFile:
             while written < len(view):
                 written += os.write(self._descriptor, view[written:])
         except OSError as error:
-            self.error = error
+            # A copy: the traceback of the original holds everything that is being written.
+            self.error = OSError(error.errno, error.strerror, error.filename)
             raise
         self.size += len(view)
         return len(view)
