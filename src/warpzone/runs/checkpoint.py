@@ -243,8 +243,8 @@ def _torch_save(payload: dict[str, Any], file: HashingFile) -> None:
     try:
         torch.save(payload, file)  # type: ignore[arg-type]  # it needs no more than `write`
     except RuntimeError:
-        if file.error is not None:
-            raise file.error from None
+        if file.failure is not None:
+            raise OSError(*file.failure) from None
         raise
 
 

@@ -96,8 +96,12 @@ class HashingFile:
 
     def __init__(self, descriptor: int) -> None:
         """Writes to an open descriptor."""
-        self.error: OSError | None = None
-        """Kept because torch raises an error of its own that lacks the reason."""
+        self.failure: tuple[int, str] | None = None
+        """Number and text of the error that ended writing.
+
+        It is kept because torch raises an error of its own that lacks the reason. The error itself
+        is not: its traceback would keep everything alive that was being written.
+        """
         self.size = 0
         self._descriptor = descriptor
         self._hash = hashlib.sha256()
@@ -116,8 +120,7 @@ class HashingFile:
             while written < len(view):
                 written += os.write(self._descriptor, view[written:])
         except OSError as error:
-            # A copy: the traceback of the original holds everything that is being written.
-            self.error = OSError(error.errno, error.strerror, error.filename)
+            self.failure = error.errno or errno.EIO, error.strerror or str(error)
             raise
         self.size += len(view)
         return len(view)
