@@ -112,13 +112,37 @@ def forged(policy: Path, folder: Path, change: dict[str, object]) -> Path:
     return path
 
 
+FACTS = {
+    "levels": ["1-1"],
+    "steps": 1,
+    "updates": 1,
+    "minutes": 1.0,
+    "seed": 0,
+    "commit": "",
+    "checkpoint": "",
+    "checkpoint_sha256": "",
+    "created": "",
+}
+
+
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
         ({"weights": {"encoder.first.weight": [1 << 20, 1 << 20]}}, "would take"),
+        ({"weights": {"a": [10**400]}}, "would take"),
         ({"weights": {"a": [2]}}, "another length"),
-        ({"weights": {"a": [-1, -1], "b": [3]}}, "its content is wrong"),
-        ({"facts": {}}, "its content is wrong"),
+        ({"weights": {"a": [0]}}, "would take 0 bytes"),
+        ({"weights": {"a": [-1, -1], "b": [3]}}, "shape of 'a'"),
+        ({"weights": {"a": [True, 2.5]}}, "shape of 'a'"),
+        ({"weights": {"a": 3}}, "'a' is 3; it must be a list"),
+        ({"weights": []}, "'weights' is .*; it must be a table"),
+        ({"facts": {}}, "it has no 'levels'"),
+        ({"facts": FACTS | {"levels": ["../../x"]}}, "not a list of levels"),
+        ({"facts": FACTS | {"levels": []}}, "not a list of levels"),
+        ({"facts": FACTS | {"steps": "many"}}, "'steps' is \"many\""),
+        ({"facts": FACTS | {"minutes": 1e999}}, "its content is wrong"),
+        ({"config": []}, "'config' is"),
+        ({"config": {"env": {}, "model": 3}}, "'model' is 3"),
         ({"config": {"env": {"flavour": 1}, "model": {}}}, r"no option env\.flavour"),
     ],
 )

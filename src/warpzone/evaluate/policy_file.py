@@ -1,9 +1,10 @@
-"""Policies as small files: weights in half precision and what is needed to play with them.
+"""Policies as small files: weights in half precision, and what is needed to play with them.
 
 The first line is `warpzone-policy 1 SHA256`, the checksum of everything after it. The second is one
 JSON object: the configuration, facts about the training, and names and shapes of the weights. The
-rest is the weights: all low bytes, then all high bytes (which compress far better that way), by
-zlib. Nothing in such a file can be run.
+rest is the weights, compressed by zlib: all low bytes, then all high bytes, which compresses far
+better. Nothing in such a file can be run, and no size that it claims is believed unless its own
+length explains it.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 import zlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,15 +28,20 @@ from warpzone.config.options import TrainConfig
 from warpzone.config.presets import preset
 from warpzone.errors import CheckpointError, ConfigError
 from warpzone.system.atomic_file import write_atomically
+from warpzone.system.json_file import entry, parse_json, read_bytes
 
 SUFFIX = ".policy"
 _MAGIC = b"warpzone-policy 1 "
-_LARGEST = 1 << 30
+_MOST_FILE_BYTES = 512 * 1024**2
+_MOST_HEADER_BYTES = 1024**2
+# Weights may take this much memory, or as many times the compressed length, whichever is more:
+# unused inputs are zeros and compress very well, but whole networks of zeros are of no use.
+_FREE_BYTES = 64 * 1024**2
+_MOST_EXPANSION = 64
 # What a policy needs of a configuration; the rest is kept for people, and later versions may have
 # other options there.
 _NEEDED = ("env", "model")
-# What looking for things in content that somebody made up can raise.
-_WRONG = (ValueError, KeyError, TypeError, AttributeError)
+_LEVEL = re.compile(r"[\w-]{1,16}")  # It becomes part of a file's name.
 
 
 @dataclass(frozen=True)
@@ -42,14 +49,14 @@ class PolicyFacts:
     """Where a policy comes from.
 
     Attributes:
-        levels: What it was trained on.
+        levels: Levels that it was trained on.
         steps: Environment steps of its training.
         updates: Updates of its training.
-        minutes: Time that its training took.
-        seed: Of its training.
+        minutes: Duration of its training.
+        seed: Random seed of its training.
         commit: Source that it was exported with; see `source_version`.
-        checkpoint: Name of the checkpoint that it was made from.
-        checkpoint_sha256: Of that file.
+        checkpoint: Name of the checkpoint that it was exported from.
+        checkpoint_sha256: SHA-256 of that file.
         created: When the checkpoint was written, in UTC.
     """
 
@@ -69,10 +76,11 @@ class PolicyFile:
     """What such a file holds.
 
     Attributes:
-        config: Of the training; of a file that was read, only games and network are as they were.
+        config: Configuration of the training; of a file that was read, only env and network are as
+            they were.
         facts: Where it comes from.
-        weights: Of the network, in full precision once read.
-        sha256: Of the whole file.
+        weights: Weights of the network, in full precision once read.
+        sha256: SHA-256 of the whole file.
     """
 
     config: TrainConfig
@@ -88,9 +96,9 @@ def write_policy_file(
 
     Args:
         path: Its folder must exist.
-        config: Of the training.
+        config: Configuration of the training.
         facts: Where it comes from.
-        weights: In any precision.
+        weights: Weights in any precision.
 
     Returns:
         The file's SHA-256.
@@ -115,19 +123,21 @@ def write_policy_file(
 
 
 def read_policy_file(path: Path) -> PolicyFile:
-    """Reads and checks a policy.
+    """Reads and verifies a policy.
 
     Raises:
-        CheckpointError: It is missing, damaged, or no policy.
+        CheckpointError: It is missing, damaged, or not a policy.
     """
     data = _read(path)
     try:
         header, packed = _parts(data)
-        needed = {table: header["config"][table] for table in _NEEDED}
-        config = from_tree(needed, preset("cpu"), str(path))
-        weights = _unpack(packed, header["weights"])
+        given = entry(header, "config", dict)
+        config = from_tree(
+            {table: entry(given, table, dict) for table in _NEEDED}, preset("cpu"), str(path)
+        )
+        weights = _unpack(packed, _shapes(header))
         return PolicyFile(config, _facts(header), weights, hashlib.sha256(data).hexdigest())
-    except (*_WRONG, zlib.error) as error:
+    except (ValueError, zlib.error) as error:
         raise _refused(path, error) from error
 
 
@@ -135,38 +145,64 @@ def read_policy_facts(path: Path) -> PolicyFacts:
     """Reads where a policy comes from, without its weights.
 
     Raises:
-        CheckpointError: It is missing, damaged, or no policy.
+        CheckpointError: It is missing, damaged, or not a policy.
     """
+    data = _read(path)
     try:
-        return _facts(_parts(_read(path))[0])
-    except _WRONG as error:
+        return _facts(_parts(data)[0])
+    except ValueError as error:
         raise _refused(path, error) from error
 
 
 def _read(path: Path) -> bytes:
-    """The whole file, once its checksum is right."""
+    """The whole file, once its checksum is verified."""
     try:
-        data = path.read_bytes()
+        data = read_bytes(path, _MOST_FILE_BYTES)
     except OSError as error:
         raise CheckpointError(f"{path} cannot be read: {error.strerror or error}") from error
+    except ValueError as error:
+        raise CheckpointError(f"{path} cannot be a policy: {error}") from error
     first, _, rest = data.partition(b"\n")
     if not first.startswith(_MAGIC):
-        raise CheckpointError(f"{path} is no policy of this version of warpzone")
+        raise CheckpointError(f"{path} is not a policy of this version of warpzone")
     if first.removeprefix(_MAGIC).decode(errors="replace") != hashlib.sha256(rest).hexdigest():
         raise CheckpointError(f"{path} is damaged: its checksum differs")
     return data
 
 
-def _parts(data: bytes) -> tuple[dict[str, Any], bytes]:
-    _, line, packed = data.split(b"\n", 2)
-    header = json.loads(line)
-    if not isinstance(header, dict):
-        raise TypeError("its second line is no object")
-    return header, packed
+def _parts(data: bytes) -> tuple[Any, bytes]:
+    _, _, rest = data.partition(b"\n")
+    line, _, packed = rest.partition(b"\n")
+    if len(line) > _MOST_HEADER_BYTES:
+        raise ValueError(f"its second line has {len(line):,} bytes")
+    return parse_json(line), packed
 
 
-def _facts(header: Mapping[str, Any]) -> PolicyFacts:
-    return PolicyFacts(**{item.name: header["facts"][item.name] for item in fields(PolicyFacts)})
+def _facts(header: Any) -> PolicyFacts:
+    facts = entry(header, "facts", dict)
+    levels = entry(facts, "levels", list)
+    if not levels or not all(isinstance(name, str) and _LEVEL.fullmatch(name) for name in levels):
+        raise ValueError("'levels' is not a list of levels")
+    return PolicyFacts(
+        levels=levels,
+        steps=entry(facts, "steps", int, least=0),
+        updates=entry(facts, "updates", int, least=0),
+        minutes=entry(facts, "minutes", float, least=0),
+        seed=entry(facts, "seed", int),
+        commit=entry(facts, "commit", str),
+        checkpoint=entry(facts, "checkpoint", str),
+        checkpoint_sha256=entry(facts, "checkpoint_sha256", str),
+        created=entry(facts, "created", str),
+    )
+
+
+def _shapes(header: Any) -> dict[str, list[int]]:
+    shapes = entry(header, "weights", dict)
+    for name in shapes:
+        sides = entry(shapes, name, list)
+        if not all(type(side) is int and side >= 0 for side in sides):
+            raise ValueError(f"the shape of '{name}' is not a list of whole numbers")
+    return shapes
 
 
 def _refused(path: Path, error: Exception) -> CheckpointError:
@@ -177,7 +213,7 @@ def _refused(path: Path, error: Exception) -> CheckpointError:
 
 def _half(name: str, tensor: Tensor) -> np.ndarray[Any, np.dtype[np.float16]]:
     if not tensor.is_floating_point():
-        raise CheckpointError(f"{name} is of {tensor.dtype}, which no policy file holds")
+        raise CheckpointError(f"{name} has type {tensor.dtype}, which a policy file cannot hold")
     half = tensor.detach().to("cpu", torch.float16)
     if not bool(torch.isfinite(half).all()):
         raise CheckpointError(f"{name} has values that half precision cannot hold")
@@ -185,18 +221,20 @@ def _half(name: str, tensor: Tensor) -> np.ndarray[Any, np.dtype[np.float16]]:
 
 
 def _unpack(packed: bytes, shapes: Mapping[str, list[int]]) -> dict[str, Tensor]:
-    sizes = {name: math.prod(int(side) for side in shape) for name, shape in shapes.items()}
-    size = 2 * sum(sizes.values())
-    if not 0 < size <= _LARGEST or min(sizes.values()) < 0:
-        raise ValueError(f"its weights would take {size} bytes")
+    sizes = {name: math.prod(shape) for name, shape in shapes.items()}
+    count = sum(sizes.values())
+    size = 2 * count
+    if not 0 < size <= max(_FREE_BYTES, _MOST_EXPANSION * len(packed)):
+        raise ValueError(f"its weights would take {size:,} bytes")
     opened = zlib.decompressobj()
-    planes = opened.decompress(packed, size)
-    if len(planes) != size or opened.unconsumed_tail or not opened.eof:
+    data = opened.decompress(packed, size)
+    if len(data) != size or opened.unconsumed_tail or not opened.eof:
         raise ValueError("its weights have another length than it says")
-    numbers = np.frombuffer(planes, np.uint8).reshape(2, -1).T.copy().view("<f2").ravel()
+    low, high = np.frombuffer(data, np.uint8).reshape(2, count)
     weights, at = {}, 0
     for name, shape in shapes.items():
-        part = numbers[at : at + sizes[name]].astype(np.float32)
-        weights[name] = torch.from_numpy(part.reshape(shape))
+        part = slice(at, at + sizes[name])
+        halves = np.stack([low[part], high[part]], 1).view("<f2")
+        weights[name] = torch.from_numpy(halves.astype(np.float32).reshape(shape))
         at += sizes[name]
     return weights
