@@ -1,4 +1,4 @@
-"""Benchmarks of replay and overlap: what they write and how a balanced network is found."""
+"""Benchmarks of replay sampling and of overlapped collection."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def test_replay_prints_ratios_and_writes_them(
     file = tmp_path / "draws.csv"
     arguments = ["--capacity", "5000", "--batch", "32", "--seconds", "0.01", "--csv", str(file)]
     assert cli.main(["bench", "replay", *arguments]) == 0
-    assert "drawing 32 of 5,000" in capsys.readouterr().out
+    assert "32 of 5,000" in capsys.readouterr().out
     rows = read(file)
     assert [row["method"] for row in rows] == ["numpy random.choice", "sum-tree", "torch on cpu"]
     assert float(rows[0]["ratio"]) == 1.0
 
 
-def test_overlap_writes_both_modes(
+def test_overlap_measures_both_modes(
     tmp_path: Path, rom_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "overlap.csv"
@@ -48,13 +48,13 @@ def test_overlap_writes_both_modes(
 
 
 @pytest.mark.parametrize("option", ["--num-envs", "--rollout"])
-def test_bad_lists_are_named(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_invalid_list_names_its_option(option: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["bench", "overlap", option, "8,x"]) == 2
     assert option in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("width", [40, 700])
-def test_a_network_is_found_whose_learning_takes_as_long_as_collecting(width: int) -> None:
+def test_balanced_finds_a_width_with_equal_learning_and_collection_time(width: int) -> None:
     def ratio(config: TrainConfig) -> float:
         return config.model.hidden / width
 
@@ -62,7 +62,7 @@ def test_a_network_is_found_whose_learning_takes_as_long_as_collecting(width: in
     assert 1 / 1.1 <= ratio(found) <= 1.1
 
 
-def test_where_even_a_tiny_network_is_too_slow_it_learns_fewer_times() -> None:
+def test_balanced_reduces_the_epochs_if_the_smallest_network_is_too_slow() -> None:
     def ratio(config: TrainConfig) -> float:
         return config.learn.epochs * config.model.hidden / 40
 

@@ -16,14 +16,14 @@ def no_display(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class HeldKeys(set):
-    """Answers as pygame's list of keys does."""
+    """Behaves like the result of `pygame.key.get_pressed`."""
 
     def __getitem__(self, key: int) -> bool:
         return key in self
 
 
-class Puppet:
-    """Stands in for a window: what a person does at each frame, and what is shown."""
+class FakeWindow:
+    """Replays scripted input and records what would be shown."""
 
     def __init__(self, commands: dict[int, str], buttons: int = 0) -> None:
         self._commands = commands
@@ -43,16 +43,16 @@ class Puppet:
         self.messages.append(message)
 
 
-def test_real_window_opens_runs_and_obeys_a_key(no_display: None) -> None:
+def test_a_real_window_opens_runs_and_handles_keys(no_display: None) -> None:
     session = Session("1-1")
     with GameWindow(scale=2) as window:
-        assert session.run(window, most_frames=5) == 5
+        assert session.run(window, max_iterations=5) == 5
         assert pygame.display.get_window_size() == (512, 480)
         pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=pygame.K_p))
-        assert session.run(window, most_frames=3) == 0
+        assert session.run(window, max_iterations=3) == 0
         assert session.paused
         pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=pygame.K_ESCAPE))
-        session.run(window, most_frames=3)
+        session.run(window, max_iterations=3)
         assert not session.running
 
 
@@ -67,55 +67,57 @@ def test_keys_become_buttons_and_opposites_cancel(
         assert window.buttons() == 0x03
 
 
-def test_held_button_moves_mario_and_restart_brings_him_back() -> None:
+def test_held_button_moves_mario_and_restart_returns_him_to_the_start() -> None:
     session = Session("1-1")
     start = int(session.console.ram[0x86])
-    session.run(Puppet({}, buttons=0x80), most_frames=60)
+    session.run(FakeWindow({}, buttons=0x80), max_iterations=60)
     assert session.console.ram[0x86] > start + 30
-    session.obey("restart")
+    session.handle("restart")
     assert session.console.ram[0x86] == start
 
 
-def test_saved_state_comes_back_bit_by_bit() -> None:
+def test_loading_restores_the_saved_state_exactly() -> None:
     session = Session("1-1")
-    puppet = Puppet({20: "save", 60: "load"}, buttons=0x80)
+    window = FakeWindow({20: "save", 60: "load"}, buttons=0x80)
     frames: list[np.ndarray] = []
-    session.run(puppet, frames.append, most_frames=70)
+    session.run(window, frames.append, max_iterations=70)
     np.testing.assert_array_equal(frames[20], frames[60])
     np.testing.assert_array_equal(frames[29], frames[69])
-    assert puppet.messages[21] == "saved"
-    assert puppet.messages[60] == "loaded"
+    assert window.messages[21] == "saved"
+    assert window.messages[60] == "loaded"
 
 
 def test_load_without_a_saved_state_says_so() -> None:
-    puppet = Puppet({0: "load"})
-    Session("1-1").run(puppet, most_frames=1)
-    assert puppet.messages == ["nothing saved: F5 saves"]
+    window = FakeWindow({0: "load"})
+    Session("1-1").run(window, max_iterations=1)
+    assert window.messages == ["no saved state; press F5 to save"]
 
 
-def test_state_file_serves_another_session_and_a_damaged_one_is_refused(tmp_path: Path) -> None:
+def test_another_session_can_load_a_state_file_and_a_damaged_one_is_rejected(
+    tmp_path: Path,
+) -> None:
     file = tmp_path / "here.state"
     first = Session("1-1", state_file=file)
-    first.run(Puppet({25: "save"}, buttons=0x80), most_frames=26)
+    first.run(FakeWindow({25: "save"}, buttons=0x80), max_iterations=26)
     second = Session("1-1", state_file=file)
-    second.run(Puppet({0: "load"}, buttons=0x80), most_frames=1)
+    second.run(FakeWindow({0: "load"}, buttons=0x80), max_iterations=1)
     np.testing.assert_array_equal(first.console.ram, second.console.ram)
     file.write_bytes(b"damaged")
-    puppet = Puppet({0: "load"})
-    second.run(puppet, most_frames=1)
-    assert "state" in puppet.messages[0]
-    assert puppet.messages[0] != "loaded"
+    window = FakeWindow({0: "load"})
+    second.run(window, max_iterations=1)
+    assert "state" in window.messages[0]
+    assert window.messages[0] != "loaded"
 
 
-def test_paused_frames_are_neither_played_nor_filmed() -> None:
-    filmed: list[np.ndarray] = []
-    puppet = Puppet({2: "pause"})
-    assert Session("1-1").run(puppet, filmed.append, most_frames=10) == 2
-    assert len(filmed) == 2
-    assert puppet.messages[-1] == "paused: P goes on"
+def test_paused_frames_are_neither_played_nor_recorded() -> None:
+    recorded: list[np.ndarray] = []
+    window = FakeWindow({2: "pause"})
+    assert Session("1-1").run(window, recorded.append, max_iterations=10) == 2
+    assert len(recorded) == 2
+    assert window.messages[-1] == "paused; press P to resume"
 
 
-def test_command_records_what_is_played(
+def test_command_records_a_video(
     no_display: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:
     run = Session.run
@@ -126,7 +128,7 @@ def test_command_records_what_is_played(
     assert file.is_file()
 
 
-def test_missing_display_is_one_clear_sentence(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+def test_missing_display_gives_a_one_line_error(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("sys.platform", "linux")

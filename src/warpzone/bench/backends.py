@@ -1,7 +1,7 @@
-"""Backends side by side: speed, start and memory, each in a process of its own.
+"""Comparing backends: speed, start-up time and memory, each measured in its own process.
 
-`python -m warpzone.bench.backends` measures one of them, so that the memory of the others
-does not count.
+`python -m warpzone.bench.backends` measures a single backend, so that the memory of the others
+is not counted.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from warpzone.envs.backends.machine import Backend, check_backend
 from warpzone.envs.vectors.options import Vector
 from warpzone.errors import BackendError, WarpzoneError
 
-#: How each backend is at its best.
+#: The fastest kind of vector environment for each backend.
 _VECTORS: dict[str, Vector] = {"native": "native", "nes-py": "async"}
 
 
 @dataclass(frozen=True)
 class BackendRow:
-    """What was measured of a backend with a number of games.
+    """Measurements of one backend with a given number of environments.
 
     Attributes:
-        backend: The machine.
-        vector: How its games run.
-        num_envs: How many.
-        steps_per_second: Agent steps of all games together, frame skip 4, pixels.
-        start_seconds: From the call that makes the games to their first observations.
-        megabytes: Memory that the process and its workers do not share with others.
+        backend: Emulator backend.
+        vector: Kind of vector environment.
+        num_envs: Number of environments.
+        steps_per_second: Agent steps of all environments together; pixels, frame skip 4.
+        start_seconds: Time from creating the environments to their first observations.
+        megabytes: Memory unique to the process and its workers (USS).
     """
 
     backend: str
@@ -45,10 +45,10 @@ class BackendRow:
 
 
 def measure_backend(backend: str, num_envs: int, seconds: float, level: str) -> BackendRow:
-    """Measures in a fresh process.
+    """Measures a backend in a fresh process.
 
     Raises:
-        BackendError: The process failed; the text is its own.
+        BackendError: If the process fails; the message contains its error.
     """
     check_backend(backend)
     task = json.dumps([backend, num_envs, seconds, level])
@@ -59,8 +59,8 @@ def measure_backend(backend: str, num_envs: int, seconds: float, level: str) -> 
         check=False,
     )
     if result.returncode != 0:
-        reason = result.stderr.strip().splitlines() or ["no reason was given"]
-        raise BackendError(f"backend {backend} with {num_envs} games: {reason[-1]}")
+        reason = result.stderr.strip().splitlines() or ["no error message"]
+        raise BackendError(f"backend {backend} with {num_envs} environments: {reason[-1]}")
     return BackendRow(**json.loads(result.stdout.splitlines()[-1]))
 
 
@@ -70,34 +70,34 @@ def _measure(backend: Backend, num_envs: int, seconds: float, level: str) -> Bac
     vector = _VECTORS[backend]
     actions = np.stack([held_actions(seed) for seed in range(num_envs)], axis=1)
     began = time.perf_counter()
-    games = make_vector_env(
+    env = make_vector_env(
         level, num_envs=num_envs, vector=vector, backend=backend, autoreset="same-step"
     )
     try:
-        games.reset(seed=0)
+        env.reset(seed=0)
         started = time.perf_counter()
         steps = 0
         while (elapsed := time.perf_counter() - started) < seconds:
-            games.step(actions[steps % len(actions)])
+            env.step(actions[steps % len(actions)])
             steps += 1
-        memory = _own_memory()
+        memory = _unique_memory()
     finally:
-        games.close()
+        env.close()
     return BackendRow(
         backend, vector, num_envs, steps * num_envs / elapsed, started - began, memory / 1024**2
     )
 
 
-def _own_memory() -> int:
-    """Bytes of this process and its children that are not shared with other programs."""
+def _unique_memory() -> int:
+    """Returns the bytes that only this process and its children use."""
     import psutil
 
-    here = psutil.Process()
-    return sum(process.memory_full_info().uss for process in (here, *here.children(True)))
+    this = psutil.Process()
+    return sum(process.memory_full_info().uss for process in (this, *this.children(True)))
 
 
 def main() -> int:
-    """Measures what the command line asks for and prints it as JSON."""
+    """Measures the backend given on the command line and prints the result as JSON."""
     backend, num_envs, seconds, level = json.loads(sys.argv[1])
     try:
         row = _measure(backend, num_envs, seconds, level)

@@ -1,4 +1,4 @@
-"""How fast the environment and the bare console run."""
+"""Measuring the speed of the environment and of the bare console."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from warpzone.envs.console import Console
 from warpzone.envs.vector import MarioVectorEnv
 from warpzone.rom.locate import load_game
 
-#: Actions of the play that is measured, and how often each is drawn: rightwards, with jumps.
+#: Actions of the measured workload, and how often each is sampled: mostly to the right, with jumps.
 ACTIONS = ACTION_SETS["simple"]
 _PROBABILITIES = (0.05, 0.15, 0.15, 0.25, 0.30, 0.05, 0.05)
 _SEQUENCE = 4096
 _SKIP = 4
 
-# A life ends, in RAM of the game: what runs Mario, and how far below the screen he is.
+# RAM addresses and values that show that Mario is dying or has fallen below the screen.
 _PLAYER_TASK, _Y_PAGE = 0x0E, 0xB5
 _LIFE_LOST, _DYING = 0x06, 0x0B
 
@@ -32,7 +32,7 @@ Clock = Callable[[], float]
 
 
 def held_actions(seed: int, length: int = _SEQUENCE) -> Actions:
-    """Returns random action numbers, each held for 1 to 7 agent steps."""
+    """Returns random action indices, each held for 1 to 7 agent steps."""
     rng = np.random.default_rng(seed)
     actions = rng.choice(len(ACTIONS), size=length, p=_PROBABILITIES)
     return np.repeat(actions, rng.integers(1, 8, size=length))[:length].astype(np.int64)
@@ -41,7 +41,7 @@ def held_actions(seed: int, length: int = _SEQUENCE) -> Actions:
 def measure(
     run: Callable[[int], None], seconds: float, batch: int, clock: Clock = time.perf_counter
 ) -> float:
-    """Calls `run(batch)` for a while and returns units per second."""
+    """Calls `run(batch)` repeatedly for `seconds` and returns units per second."""
     units = 0
     start = clock()
     while (elapsed := clock() - start) < seconds:
@@ -51,10 +51,10 @@ def measure(
 
 
 class RawFrames:
-    """The bare console in a level, drawn or not, with a restart at each death."""
+    """Runs the bare console in one level, with or without rendering; restarts at each death."""
 
     def __init__(self, console: Console, render: bool, actions: Actions) -> None:
-        """Takes a console that stands at the beginning of a level."""
+        """Creates the workload for a console that is at the start of a level."""
         self._console = console
         self._start = console.save()
         self._render = render
@@ -63,7 +63,7 @@ class RawFrames:
         self._next = 0
 
     def run(self, units: int) -> None:
-        """Runs frames."""
+        """Runs about `units` frames."""
         console, render = self._console, self._render
         for _ in range(0, units, _SKIP):
             held = self._buttons[self._next]
@@ -75,24 +75,29 @@ class RawFrames:
 
 
 class AgentSteps:
-    """A vector environment; its time can be told apart into native code and Python."""
+    """Steps a vector environment, and can separate native time from Python overhead."""
 
     def __init__(self, env: MarioVectorEnv, actions: Actions) -> None:
-        """Takes an environment with the simple actions, and an action for each step and lane."""
+        """Creates the workload.
+
+        Args:
+            env: Environment with the simple action set.
+            actions: Array of shape (steps, num_envs).
+        """
         self.env = env
         self._actions = actions
         self._next = 0
         env.reset(seed=0)
 
     def run(self, units: int) -> None:
-        """Runs agent steps, counted over all lanes."""
+        """Runs about `units` agent steps, counted over all environments."""
         step, actions = self.env.step, self._actions
         for _ in range(0, units, self.env.num_envs):
             step(actions[self._next])
             self._next = (self._next + 1) % len(actions)
 
     def python_share(self, seconds: float) -> float:
-        """Returns the share of the time of `step` that is spent outside the native call."""
+        """Returns the fraction of the time in `step` that is spent outside the native call."""
         inside = -self.env.native_seconds
         outside = 0.0
         while outside < seconds:
@@ -105,13 +110,13 @@ class AgentSteps:
         return 1.0 - inside / outside
 
     def close(self) -> None:
-        """Ends the environment's threads."""
+        """Closes the environment."""
         self.env.close()
 
 
 @dataclass(frozen=True)
 class StepRow:
-    """What was measured of one vector environment."""
+    """Measurements of one vector environment."""
 
     level: str
     obs: str
@@ -124,10 +129,10 @@ class StepRow:
 
 @dataclass(frozen=True)
 class RawRow:
-    """What was measured of the bare console."""
+    """Measurements of the bare console."""
 
     level: str
-    drawn: bool
+    rendered: bool
     frames_per_second: float
 
 
@@ -141,7 +146,7 @@ def measure_steps(
     frame_skip: int = 4,
     **options: Any,
 ) -> StepRow:
-    """Measures one vector environment: speed first, then what Python adds."""
+    """Measures the speed of one vector environment, then its Python overhead."""
     actions = np.stack([held_actions(seed) for seed in range(num_envs)], axis=1)
     env = warpzone.make_vec(level, num_envs, num_threads, obs=obs, frame_skip=frame_skip, **options)
     try:
@@ -154,10 +159,10 @@ def measure_steps(
 
 
 def measure_raw(
-    level: str, drawn: bool, seconds: float, rom: Any = None, game: str = "smb"
+    level: str, rendered: bool, seconds: float, rom: Any = None, game: str = "smb"
 ) -> RawRow:
-    """Measures the bare console."""
+    """Measures the speed of the bare console."""
     console = Console(load_game(game, rom))
     _native.start(console, game, level)
-    workload = RawFrames(console, drawn, held_actions(seed=0))
-    return RawRow(level, drawn, measure(workload.run, seconds, 400))
+    workload = RawFrames(console, rendered, held_actions(seed=0))
+    return RawRow(level, rendered, measure(workload.run, seconds, 400))

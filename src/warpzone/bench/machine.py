@@ -1,4 +1,4 @@
-"""Names the machine on which something was measured."""
+"""Describing the machine that a measurement was taken on."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import warpzone
 from warpzone.system.cpu import processor_cores
 
 
-def machine() -> dict[str, str]:
-    """Returns what figures depend on."""
+def machine_info() -> dict[str, str]:
+    """Returns the hardware and software versions that measurements depend on."""
     return {
         "cpu": _cpu_model(),
         "cores": str(processor_cores()),

@@ -1,37 +1,35 @@
-"""What overlapped collection gains: the same training with and without it."""
+"""Measuring the gain from overlapped collection: the same training with and without it."""
 
 from __future__ import annotations
 
-import csv
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields, replace
-from pathlib import Path
+from dataclasses import dataclass, replace
 
 from warpzone.config.options import EnvOptions, LearnOptions, ModelOptions, RunOptions, TrainConfig
 from warpzone.train.trainer import Trainer
 
-_SMALLEST, _LARGEST = 16, 4096
-_CLOSE = 1.1  # Learning and collecting count as equal within this factor.
-_LOOKS = 8
+_MIN_HIDDEN, _MAX_HIDDEN = 16, 4096
+_TOLERANCE = 1.1  # Learning and collecting count as balanced within this factor.
+_MAX_MEASUREMENTS = 8
 
 
 @dataclass(frozen=True)
 class OverlapRow:
-    """One run.
+    """Measurements of one training run.
 
     Attributes:
         mode: 'serial' or 'overlapped'.
-        num_envs: Games.
-        rollout: Steps of each between updates.
-        steps_per_second: Environment steps by wall time.
-        updates_per_second: Updates by wall time.
-        learner_idle: Share of the time in which the learner waited.
-        collector_idle: Share of the time in which nothing was collected.
+        num_envs: Number of environments.
+        rollout: Steps per environment and update.
+        steps_per_second: Environment steps per second of wall time.
+        updates_per_second: Updates per second of wall time.
+        learner_idle: Fraction of the time that the learner waited.
+        collector_idle: Fraction of the time that the collector waited.
         hidden: Width of the network.
-        epochs: Passes over a rollout.
-        learn_seconds: Learning, per update.
-        collect_seconds: Collecting, per update.
+        epochs: Epochs per update.
+        learn_seconds: Learning time per update.
+        collect_seconds: Collection time per update.
     """
 
     mode: str
@@ -48,7 +46,7 @@ class OverlapRow:
 
 
 def overlap_config(num_envs: int, rollout: int, obs: str, level: str) -> TrainConfig:
-    """Training with one thread for the games and one for the network's arithmetic."""
+    """Returns a configuration with one environment thread and one PyTorch thread."""
     return TrainConfig(
         env=EnvOptions(level=level, obs=obs, num_envs=num_envs, num_threads=1),  # type: ignore[arg-type]
         model=ModelOptions(hidden=256),
@@ -60,22 +58,23 @@ def overlap_config(num_envs: int, rollout: int, obs: str, level: str) -> TrainCo
 def balanced(
     config: TrainConfig, ratio_of: Callable[[TrainConfig], float] | None = None
 ) -> TrainConfig:
-    """Finds a network whose learning takes as long as collecting.
+    """Finds a network width for which learning takes as long as collecting.
 
     Args:
-        config: What is given besides its width and, where even a tiny one is too slow, its epochs.
-        ratio_of: Learning time by collecting time of a configuration; measured by default.
+        config: Base configuration. Its epochs are reduced if even the smallest network is too slow.
+        ratio_of: Returns the ratio of learning to collection time of a configuration; measured by
+            default.
     """
     measure = ratio_of or _ratio
     for epochs in (config.learn.epochs, 2, 1):
         config = replace(config, learn=replace(config.learn, epochs=epochs))
-        if measure(_with_hidden(config, _SMALLEST)) < 1.0:
+        if measure(_with_hidden(config, _MIN_HIDDEN)) < 1.0:
             break
-    low, high = _SMALLEST, _LARGEST
-    for _ in range(_LOOKS):
+    low, high = _MIN_HIDDEN, _MAX_HIDDEN
+    for _ in range(_MAX_MEASUREMENTS):
         hidden = round((low * high) ** 0.5)
         ratio = measure(_with_hidden(config, hidden))
-        if 1 / _CLOSE <= ratio <= _CLOSE or high - low <= 1:
+        if 1 / _TOLERANCE <= ratio <= _TOLERANCE or high - low <= 1:
             break
         low, high = (hidden, high) if ratio < 1.0 else (low, hidden)
     return _with_hidden(config, hidden)
@@ -91,7 +90,7 @@ def _ratio(config: TrainConfig) -> float:
 
 
 def measure_overlap(config: TrainConfig, overlapped: bool, seconds: float) -> OverlapRow:
-    """Trains for a while, the first updates not counted."""
+    """Trains for `seconds` and returns the averages; the first two updates are not counted."""
     trainer = Trainer(replace(config, run=replace(config.run, overlap=overlapped)))
     sums = {"learn": 0.0, "rollout": 0.0, "learner_idle": 0.0, "collector_idle": 0.0}
     try:
@@ -120,11 +119,3 @@ def measure_overlap(config: TrainConfig, overlapped: bool, seconds: float) -> Ov
         learn_seconds=sums["learn"] / updates,
         collect_seconds=sums["rollout"] / updates,
     )
-
-
-def write_csv(path: Path, rows: list[OverlapRow]) -> None:
-    """Writes the figures, a line each."""
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, [field.name for field in fields(OverlapRow)])
-        writer.writeheader()
-        writer.writerows(asdict(row) for row in rows)

@@ -56,23 +56,23 @@ class BenchEnv:
 
     def run(self) -> int:
         """Measures and prints the tables."""
-        from warpzone.bench import report as bench_report
-        from warpzone.bench.machine import machine
+        from warpzone.bench import output as bench_output
+        from warpzone.bench.machine import machine_info
 
         check_folders(self.json, self.csv)
         plan = self._plan()
         backends = self._backend_plan()
-        here = machine()
+        here = machine_info()
         print(", ".join(f"{name} {value}" for name, value in here.items()))
         if backends:
             return self._compare(backends, here)
         raw, steps = self._measure(plan)
-        bench_report.print_tables(steps, raw)
+        bench_output.print_tables(steps, raw)
         if self.json is not None:
-            bench_report.write_json(self.json, here, steps, raw)
+            bench_output.write_json(self.json, here, env=steps, console=raw)
             print(f"wrote {self.json}")
         if self.csv is not None:
-            bench_report.write_csv(self.csv, steps)
+            bench_output.write_csv(self.csv, steps)
             print(f"wrote {self.csv}")
         return 0
 
@@ -122,19 +122,19 @@ class BenchEnv:
         return [(name, count) for count in counts for name in names]
 
     def _compare(self, plan: list[tuple[str, int]], here: dict[str, str]) -> int:
-        from warpzone.bench import report as bench_report
+        from warpzone.bench import output as bench_output
         from warpzone.bench.backends import measure_backend
 
         rows: list[BackendRow] = [
             measure_backend(backend, envs, self.seconds, self.level)
             for backend, envs in tracked(plan, "backends")
         ]
-        bench_report.print_backends(rows, self.level)
+        bench_output.print_backends(rows, self.level)
         if self.json is not None:
-            bench_report.write_backends_json(self.json, here, rows)
+            bench_output.write_json(self.json, here, backends=rows)
             print(f"wrote {self.json}")
         if self.csv is not None:
-            bench_report.write_csv(self.csv, rows)
+            bench_output.write_csv(self.csv, rows)
             print(f"wrote {self.csv}")
         return 0
 

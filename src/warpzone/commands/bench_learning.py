@@ -43,7 +43,8 @@ class BenchReplay:
         import torch
         from rich.table import Table
 
-        from warpzone.bench.replay import measure_draws, write_csv
+        from warpzone.bench.output import write_csv
+        from warpzone.bench.replay import measure_sampling
         from warpzone.errors import ConfigError
 
         check_folders(self.csv)
@@ -54,7 +55,7 @@ class BenchReplay:
             torch.zeros(1, device=device)
         except (RuntimeError, AssertionError) as error:
             raise ConfigError(f"--device {self.device} is not usable here: {error}") from error
-        rows = measure_draws(self.capacity, self.batch, self.seconds, device)
+        rows = measure_sampling(self.capacity, self.batch, self.seconds, device)
         title = f"drawing {self.batch} of {self.capacity:,}"
         table = Table(title=title, title_justify="left")
         for heading in ("method", "microseconds", "times as fast"):
@@ -102,11 +103,11 @@ class BenchOverlap:
         os.environ.setdefault("OMP_NUM_THREADS", "1")
         from dataclasses import replace
 
+        from warpzone.bench.output import write_csv
         from warpzone.bench.overlap import (
             balanced,
             measure_overlap,
             overlap_config,
-            write_csv,
         )
 
         check_folders(self.csv)

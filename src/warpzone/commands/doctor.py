@@ -72,13 +72,13 @@ class Doctor:
         return 0 if rows and all(row["ok"] for row in rows) else 1
 
     def _look(self) -> int:
-        from warpzone.doctor.checks import examine, problems
+        from warpzone.doctor.checks import run_checks, with_level
 
         findings = []
-        for finding in examine(Path("runs")):
+        for finding in run_checks(Path("runs")):
             findings.append(finding)
             print(_line(finding), flush=True)
-        found, hints = problems(findings), problems(findings, "hint")
+        found, hints = with_level(findings, "problem"), with_level(findings, "hint")
         if found:
             print(f"\nto mend: {len(found)} (marked with !); hints: {len(hints)}")
         else:

@@ -1,1 +1,1 @@
-"""Finds out what is wrong with a machine, and whether environments start on it every time."""
+"""Diagnosing an installation, and testing that environments start reliably."""

@@ -1,4 +1,4 @@
-"""What `warpzone doctor` looks at, and what it advises."""
+"""The checks of `warpzone doctor` and their advice."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
-from warpzone.bench.machine import machine
+from warpzone.bench.machine import machine_info
 from warpzone.envs.backends.nes_py_mend import TESTED, check_versions
 from warpzone.errors import WarpzoneError
 from warpzone.rom import locate as roms
 from warpzone.system.cpu import processor_cores
 
 Level = Literal["ok", "hint", "problem"]
-_LEAST_FREE = 1024**3
-_LEAST_SHARED = 64 * 1024**2
+_MIN_FREE = 1024**3
+_MIN_SHARED = 64 * 1024**2
 _PACKAGES = ("numpy", "gymnasium", "torch", "stable-baselines3", "tyro", "rich", "psutil")
-# What decides which arithmetic is quick.
+# Instruction sets that affect training speed.
 _FEATURES = ("sse4_2", "avx2", "avx512f", "avx512_bf16", "amx_bf16")
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at.
+    """The result of one check.
 
     Attributes:
-        name: What.
+        name: What was checked.
         value: What was found.
-        level: Whether it is in order; a hint is no reason to worry.
+        level: 'ok', 'hint' (works, but could be better) or 'problem'.
         advice: What to do about it.
     """
 
@@ -44,62 +44,62 @@ class Finding:
     advice: str = ""
 
 
-def examine(folder: Path, seconds: float = 1.0) -> Iterator[Finding]:
-    """Looks at one thing after the other.
+def run_checks(folder: Path, seconds: float = 1.0) -> Iterator[Finding]:
+    """Runs all checks.
 
     Args:
-        folder: Where runs would be written.
-        seconds: How long the benchmark takes.
+        folder: Folder that runs would be written to.
+        seconds: Duration of the benchmark.
     """
     yield from versions()
     yield from processor()
     yield graphics()
-    images = list(games())
-    yield from images
+    rom_findings = list(check_roms())
+    yield from rom_findings
     yield from folders(folder)
     yield shared_memory()
     yield nes_py()
-    if images[0].level == "ok":
+    if rom_findings[0].level == "ok":
         yield benchmark(seconds)
 
 
 def versions() -> Iterator[Finding]:
-    """Python and the packages that matter."""
-    here = machine()
-    yield Finding("warpzone", here["warpzone"])
-    yield Finding("python", f"{here['python']} on {here['system']}")
+    """Checks the versions of Python and the main packages."""
+    info = machine_info()
+    yield Finding("warpzone", info["warpzone"])
+    yield Finding("python", f"{info['python']} on {info['system']}")
     for package in _PACKAGES:
         try:
             yield Finding(package, metadata.version(package))
         except metadata.PackageNotFoundError:
-            trains = package in ("torch", "psutil")
-            advice = "training needs it: pip install 'warpzone[train]'" if trains else ""
-            yield Finding(package, "not installed", "hint" if trains else "ok", advice)
+            needed = package in ("torch", "psutil")
+            advice = "required for training: pip install 'warpzone[train]'" if needed else ""
+            yield Finding(package, "not installed", "hint" if needed else "ok", advice)
 
 
 def processor() -> Iterator[Finding]:
-    """Model, cores and instruction sets."""
+    """Checks the processor model, usable cores and instruction sets."""
     cores = processor_cores()
-    present = os.cpu_count() or 1
-    less = f" of {present}" if cores < present else ""
-    yield Finding("processor", f"{machine()['cpu']}, {cores}{less} cores")
-    information = Path("/proc/cpuinfo")
-    if not information.exists():
+    total = os.cpu_count() or 1
+    of_total = f" of {total}" if cores < total else ""
+    yield Finding("processor", f"{machine_info()['cpu']}, {cores}{of_total} cores")
+    cpuinfo = Path("/proc/cpuinfo")
+    if not cpuinfo.exists():
         yield Finding("features", platform.machine())
         return
-    flags = set(information.read_text().split())
+    flags = set(cpuinfo.read_text().split())
     found = [feature for feature in _FEATURES if feature in flags]
     slow = "avx2" not in found and platform.machine() in ("x86_64", "AMD64")
     yield Finding(
         "features",
-        ", ".join(found) or "none of note",
+        ", ".join(found) or "none of the relevant ones",
         "hint" if slow else "ok",
-        "without AVX2 training is several times slower; use --obs tiles" if slow else "",
+        "training is several times slower without AVX2; use --obs tiles" if slow else "",
     )
 
 
 def graphics() -> Finding:
-    """A GPU that torch can use."""
+    """Checks for a GPU that PyTorch can use."""
     if importlib.util.find_spec("torch") is None:
         return Finding("gpu", "unknown without torch")
     import torch
@@ -110,12 +110,12 @@ def graphics() -> Finding:
     if torch.backends.mps.is_available():
         return Finding("gpu", "Apple (mps)")
     return Finding(
-        "gpu", "none that torch can use", "hint", "the cpu presets are made for this machine"
+        "gpu", "none that torch can use", "hint", "use one of the cpu presets for training"
     )
 
 
-def games() -> Iterator[Finding]:
-    """The game's images."""
+def check_roms() -> Iterator[Finding]:
+    """Checks the ROMs."""
     for row in roms.status():
         if row.info is not None:
             yield Finding(f"rom {row.game}", f"{row.info.name} at {row.path}")
@@ -130,7 +130,7 @@ def games() -> Iterator[Finding]:
 
 
 def folders(runs: Path) -> Iterator[Finding]:
-    """Where something must be written: permissions and space."""
+    """Checks that folders are writable and have enough free space."""
     for name, folder in (
         ("runs folder", runs),
         ("data folder", roms.data_folder()),
@@ -147,58 +147,59 @@ def _writable(name: str, folder: Path) -> Finding:
     except OSError as error:
         return Finding(
             name,
-            f"{folder} cannot be written ({error.strerror})",
+            f"{folder} is not writable ({error.strerror})",
             "problem",
-            f"give yourself the right to write in {existing}, or choose another folder",
+            f"make {existing} writable, or choose another folder",
         )
     free = shutil.disk_usage(existing).free
     value = f"{folder}, {free / 1024**3:.1f} GiB free"
-    if free < _LEAST_FREE:
-        return Finding(name, value, "hint", "a long run writes about a gigabyte: make room")
+    if free < _MIN_FREE:
+        return Finding(name, value, "hint", "a long run writes about 1 GB; free some disk space")
     return Finding(name, value)
 
 
 def shared_memory() -> Finding:
-    """Room for observations that processes share."""
+    """Checks the shared memory that worker processes need for observations."""
     folder = Path("/dev/shm")
     if not folder.is_dir():
-        return Finding("shared memory", "the system's own way")
+        return Finding("shared memory", "managed by the operating system")
     free = shutil.disk_usage(folder).free
     value = f"{free / 1024**2:,.0f} MiB free in {folder}"
-    if free < _LEAST_SHARED:
+    if free < _MIN_SHARED:
         return Finding(
             "shared memory",
             value,
             "hint",
-            "processes need some: give a container --shm-size=256m, or use --vector native",
+            "async environments need more; start the container with --shm-size=256m, or use "
+            "--vector native",
         )
     return Finding("shared memory", value)
 
 
 def nes_py() -> Finding:
-    """The other backend."""
+    """Checks the optional nes-py backend."""
     try:
         found = check_versions()
     except WarpzoneError as error:
         missing = all(importlib.util.find_spec(name) is None for name in ("nes_py", "gym"))
         if missing:
-            return Finding("backend nes-py", "not installed; nobody needs it but to compare")
+            return Finding("backend nes-py", "not installed (only needed for comparisons)")
         return Finding("backend nes-py", "unusable", "hint", str(error))
     return Finding("backend nes-py", ", ".join(f"{name} {found[name]}" for name in TESTED))
 
 
 def benchmark(seconds: float) -> Finding:
-    """Agent steps a second of the pool."""
+    """Measures agent steps per second of the vector environment."""
     from warpzone.bench.env import measure_steps
 
     cores = processor_cores()
     row = measure_steps("1-1", "pixels", 16, cores, seconds)
     return Finding(
         "benchmark",
-        f"{row.steps_per_second:,.0f} agent steps/s with 16 games on {cores} threads, pixels",
+        f"{row.steps_per_second:,.0f} agent steps/s with 16 envs on {cores} threads, pixels",
     )
 
 
-def problems(findings: list[Finding], level: Level = "problem") -> list[Finding]:
-    """Those of a level."""
+def with_level(findings: list[Finding], level: Level) -> list[Finding]:
+    """Returns the findings of the given level."""
     return [finding for finding in findings if finding.level == level]

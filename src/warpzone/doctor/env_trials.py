@@ -1,4 +1,4 @@
-"""Starts environments many times, each time in a fresh process, and writes down how it went."""
+"""Starting environments many times, each in a fresh process, and logging the results."""
 
 from __future__ import annotations
 
@@ -20,22 +20,23 @@ from typing import Any
 from warpzone.doctor.trial import STAGES, TrialOptions
 from warpzone.envs.vectors.patience import Patience
 
-# The trial's own limits come first, since they know the worker; these are for a trial that hangs.
+# The trial's own timeouts fire first because they know which worker is stuck; these limits are for
+# a trial that hangs altogether.
 _GRACE_SECONDS = 15.0
 _KILL_SECONDS = 10.0
-# Python's own helper process ends after the trial, on a busy machine some seconds later.
+# Python's resource tracker outlives the trial, by several seconds on a busy machine.
 _LEAVE_SECONDS = 30.0
 
 Row = dict[str, Any]
 
 
 def run_trials(options: TrialOptions, trials: int, output: Path) -> Iterator[Row]:
-    """Runs trials one after the other and appends a line for each to a file.
+    """Runs trials one after another and appends one JSON line per trial to a file.
 
-    The worker logs and the error output of a trial that failed stay beside the file.
+    The worker logs and stderr of failed trials are kept next to the file.
 
     Yields:
-        What was written, as soon as it was.
+        Each row after it is written.
     """
     output.parent.mkdir(parents=True, exist_ok=True)
     for trial in range(1, trials + 1):
@@ -47,7 +48,7 @@ def run_trials(options: TrialOptions, trials: int, output: Path) -> Iterator[Row
 
 
 def run_trial(options: TrialOptions, folder: Path) -> Row:
-    """Runs one trial; `folder` is left behind only when it failed."""
+    """Runs one trial; `folder` is kept only if it failed."""
     folder.mkdir(parents=True)
     began = time.monotonic()
     with (folder / "errors.txt").open("w", encoding="utf-8") as errors:
@@ -56,14 +57,14 @@ def run_trial(options: TrialOptions, folder: Path) -> Row:
             stdout=subprocess.PIPE,
             stderr=errors,
             text=True,
-            start_new_session=True,  # One group, so that what is left of it can be found and ended.
+            start_new_session=True,  # A process group, so that leftover processes can be killed.
         )
         try:
             seconds, error = _follow(process, options)
         finally:
-            left_over = _end_group(process)
-    if error is None and left_over:
-        error = "processes were left behind"
+            leftovers = _end_group(process)
+    if error is None and leftovers:
+        error = "processes were left running"
     total = time.monotonic() - began
     if error is None:
         shutil.rmtree(folder)
@@ -82,7 +83,7 @@ def run_trial(options: TrialOptions, folder: Path) -> Row:
 def _follow(
     process: subprocess.Popen[str], options: TrialOptions
 ) -> tuple[dict[str, float], str | None]:
-    """Reads a trial's lines until its end; returns the seconds of its stages, and what failed."""
+    """Reads a trial's output until it ends; returns the duration of its stages and any error."""
     lines: queue.Queue[str | None] = queue.Queue()
     threading.Thread(target=_read, args=(process, lines.put), daemon=True).start()
     limit = options.workers().limit(options.num_envs) + _GRACE_SECONDS
@@ -91,11 +92,11 @@ def _follow(
     error = None
     began = time.monotonic()
     while True:
-        asked = time.monotonic()
+        waiting_since = time.monotonic()
         try:
             line = lines.get(timeout=patience.slice())
         except queue.Empty:
-            patience.spend(time.monotonic() - asked)
+            patience.spend(time.monotonic() - waiting_since)
             if patience.left > 0:
                 continue
             return seconds, f"stage '{_next_stage(seconds)}' took longer than {limit:g} s"
@@ -105,14 +106,14 @@ def _follow(
         row = json.loads(line)
         error = row.get("error", error)
         if "stage" in row:
-            since = round(time.monotonic() - began, 4)
-            seconds[row["stage"]] = since if row["seconds"] is None else row["seconds"]
+            elapsed = round(time.monotonic() - began, 4)
+            seconds[row["stage"]] = elapsed if row["seconds"] is None else row["seconds"]
     try:
         code = process.wait(limit)
     except subprocess.TimeoutExpired:
-        return seconds, f"the process did not end within {limit:g} s of its last stage"
+        return seconds, f"the process did not exit within {limit:g} s of its last stage"
     if error is None and code != 0:
-        error = f"stage '{_next_stage(seconds)}': the process ended with exit code {code}"
+        error = f"stage '{_next_stage(seconds)}': the process exited with code {code}"
     return seconds, error
 
 
@@ -129,13 +130,13 @@ def _next_stage(done: dict[str, float]) -> str:
 
 
 def _end_group(process: subprocess.Popen[str]) -> bool:
-    """Ends whatever is left of a trial; True when something was, besides a trial that hung."""
+    """Kills a trial's remaining processes; returns whether a finished trial left any."""
     hung = process.poll() is None
     if hasattr(os, "killpg"):
         until = time.monotonic() + _LEAVE_SECONDS
-        while not hung and _group_lives(process.pid) and time.monotonic() < until:
+        while not hung and _group_exists(process.pid) and time.monotonic() < until:
             time.sleep(0.02)
-        left = _group_lives(process.pid)
+        left = _group_exists(process.pid)
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
     else:
@@ -145,7 +146,7 @@ def _end_group(process: subprocess.Popen[str]) -> bool:
     return left and not hung
 
 
-def _group_lives(group: int) -> bool:
+def _group_exists(group: int) -> bool:
     try:
         os.killpg(group, 0)
     except ProcessLookupError:

@@ -1,4 +1,4 @@
-"""What many trials tell: how many worked, and how long each stage took."""
+"""Summarizing trials: how many succeeded, and how long each stage took."""
 
 from __future__ import annotations
 
@@ -11,46 +11,46 @@ from warpzone.errors import ConfigError
 
 Row = dict[str, Any]
 _STAGES = ("build", "reset", "close", "total")
-_SHARES = (("p50", 0.5), ("p90", 0.9), ("max", 1.0))
+_QUANTILES = (("p50", 0.5), ("p90", 0.9), ("max", 1.0))
 
 
 def read_trials(path: Path) -> list[Row]:
-    """The lines of a file of trials.
+    """Reads the trials that `run_trials` wrote to a file.
 
     Raises:
-        ConfigError: When there is none, or it holds something else.
+        ConfigError: If the file cannot be read or does not contain trials.
     """
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError as error:
         raise ConfigError(
-            f"{path} cannot be read ({error.strerror}); `warpzone doctor env` writes it"
+            f"{path} cannot be read ({error.strerror}); create it with `warpzone doctor env`"
         ) from error
     try:
         rows = [json.loads(line) for line in lines if line.strip()]
         if not all({"mode", "backend", "num_envs", "ok", "seconds"} <= row.keys() for row in rows):
-            raise ConfigError(f"{path} holds something else than trials")
+            raise ConfigError(f"{path} does not contain trials of `warpzone doctor env`")
     except (json.JSONDecodeError, AttributeError) as error:
-        raise ConfigError(f"{path} holds something else than trials") from error
+        raise ConfigError(f"{path} does not contain trials of `warpzone doctor env`") from error
     return rows
 
 
-def quantile(values: Sequence[float], share: float) -> float:
-    """The smallest value that is at least as large as that share of all."""
+def quantile(values: Sequence[float], q: float) -> float:
+    """Returns the smallest value that is at least as large as a fraction `q` of all values."""
     ordered = sorted(values)
-    return ordered[max(0, -(-len(ordered) * round(share * 100) // 100) - 1)]
+    return ordered[max(0, -(-len(ordered) * round(q * 100) // 100) - 1)]
 
 
 def summary(rows: Iterable[Row]) -> list[str]:
-    """Lines to print; the last one reads like `100 of 100`."""
+    """Returns the lines of a summary; the last one has the form `100 of 100`."""
     rows = list(rows)
     lines = []
-    for key in dict.fromkeys(map(_kind, rows)):
-        group = [row for row in rows if _kind(row) == key]
-        worked = [row for row in group if row["ok"]]
-        lines.append(f"{key}: {len(worked)} of {len(group)} worked")
-        if worked:
-            lines += [_quantiles(stage, worked) for stage in _STAGES]
+    for setup in dict.fromkeys(map(_setup, rows)):
+        group = [row for row in rows if _setup(row) == setup]
+        succeeded = [row for row in group if row["ok"]]
+        lines.append(f"{setup}: {len(succeeded)} of {len(group)} succeeded")
+        if succeeded:
+            lines += [_quantiles(stage, succeeded) for stage in _STAGES]
         for row in group:
             if not row["ok"]:
                 lines.append(f"  trial {row.get('trial', '?')}: {row['error']}")
@@ -59,11 +59,11 @@ def summary(rows: Iterable[Row]) -> list[str]:
     return lines
 
 
-def _kind(row: Row) -> str:
+def _setup(row: Row) -> str:
     return f"{row['mode']}, {row['backend']}, {row['num_envs']} envs"
 
 
 def _quantiles(stage: str, rows: list[Row]) -> str:
     seconds = [row["total"] if stage == "total" else row["seconds"][stage] for row in rows]
-    parts = [f"{name} {quantile(seconds, share):7.2f} s" for name, share in _SHARES]
+    parts = [f"{name} {quantile(seconds, q):7.2f} s" for name, q in _QUANTILES]
     return f"  {stage:6} " + "  ".join(parts)

@@ -1,7 +1,7 @@
-"""One trial of starting environments, in a process of its own: `python -m warpzone.doctor.trial`.
+"""One trial of starting environments, run as `python -m warpzone.doctor.trial`.
 
-It gets its options as JSON and prints a JSON line at each stage, so that whoever started it knows
-how far it got even when it hangs.
+The process receives its options as JSON and prints one JSON line per stage, so that its parent
+knows how far it got even if it hangs.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ STAGES = ("import", "build", "reset", "close")
 
 @dataclass(frozen=True)
 class TrialOptions:
-    """What is built, reset and closed.
+    """The environments to build, reset and close.
 
     Attributes:
-        mode: The kind of vector.
-        backend: The machine.
-        num_envs: Number of games.
-        level: What is played.
-        prewarm: As in `WorkerOptions`.
-        start_delay: As in `WorkerOptions`.
-        start_method: As in `WorkerOptions`.
-        timeout: Limit of each stage in seconds; None means that of `WorkerOptions`.
-        strict_stage: Fail when another level begins.
-        fallback_sync: Use 'sync' when the workers cannot be started.
+        mode: Kind of vector environment.
+        backend: Emulator backend.
+        num_envs: Number of environments.
+        level: Level to play.
+        prewarm: See `WorkerOptions`.
+        start_delay: See `WorkerOptions`.
+        start_method: See `WorkerOptions`.
+        timeout: Time limit per stage in seconds; None uses the default of `WorkerOptions`.
+        strict_stage: Fail if the backend starts a different level.
+        fallback_sync: Use 'sync' if the workers cannot be started.
     """
 
     mode: Mode = "native"
@@ -50,28 +50,28 @@ class TrialOptions:
     fallback_sync: bool = False
 
     def workers(self, folder: Path | None = None) -> WorkerOptions:
-        """How the workers are started."""
+        """Returns the worker options of this trial."""
         return WorkerOptions(
             method=self.start_method,
             prewarm=self.prewarm,
             delay=self.start_delay,
             seconds=self.timeout,
-            replacements=0,  # A lost worker is what a trial wants to know of.
+            replacements=0,  # A lost worker must fail the trial, not be replaced.
             folder=folder,
         )
 
     def to_json(self, folder: Path) -> str:
-        """For the command line of a trial."""
+        """Returns the command-line argument for the trial process."""
         return json.dumps({"options": asdict(self), "folder": str(folder)})
 
 
 def run(options: TrialOptions, folder: Path) -> None:
-    """Builds, resets and closes; prints a line at the end of each stage."""
+    """Builds, resets and closes the environments; prints a line at the end of each stage."""
     from warpzone.envs.vectors.make import make_vector_env
 
-    _tell("import", None)  # Only whoever started this process knows since when.
+    _print_stage("import", None)  # The parent knows when this process was started.
     began = time.monotonic()
-    games = make_vector_env(
+    env = make_vector_env(
         options.level,
         num_envs=options.num_envs,
         vector=options.mode,
@@ -83,28 +83,28 @@ def run(options: TrialOptions, folder: Path) -> None:
     )
     try:
         built = time.monotonic()
-        _tell("build", built - began)
-        games.reset(seed=0)
+        _print_stage("build", built - began)
+        env.reset(seed=0)
         reset = time.monotonic()
-        _tell("reset", reset - built)
+        _print_stage("reset", reset - built)
     finally:
-        games.close()
-    _tell("close", time.monotonic() - reset)
+        env.close()
+    _print_stage("close", time.monotonic() - reset)
 
 
-def _tell(stage: str, seconds: float | None) -> None:
+def _print_stage(stage: str, seconds: float | None) -> None:
     row = {"stage": stage, "seconds": None if seconds is None else round(seconds, 4)}
     print(json.dumps(row), flush=True)
 
 
 def main() -> int:
-    """Runs the trial that the command line describes."""
+    """Runs the trial described by the command-line argument."""
     from warpzone.errors import WarpzoneError
 
-    given: dict[str, Any] = json.loads(sys.argv[1])
+    arguments: dict[str, Any] = json.loads(sys.argv[1])
     warnings.simplefilter("default")
     try:
-        run(TrialOptions(**given["options"]), Path(given["folder"]))
+        run(TrialOptions(**arguments["options"]), Path(arguments["folder"]))
     except WarpzoneError as error:
         print(json.dumps({"error": f"{type(error).__name__}: {error}"}), flush=True)
         return 1

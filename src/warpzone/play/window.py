@@ -1,4 +1,4 @@
-"""A person plays: one console, one window, sixty frames a second."""
+"""Playing by hand: one console, one window, 60 frames per second."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _HEIGHT, _WIDTH = 240, 256
 _FRAMES_PER_SECOND = 60
 _MESSAGE_FRAMES = 90
 
-#: Names of pygame's key constants, and the button each is.
+#: Names of pygame key constants, and the controller button each one presses.
 KEYS = {
     "K_RIGHT": "RIGHT",
     "K_LEFT": "LEFT",
@@ -46,22 +46,22 @@ _OPPOSITES = (BUTTONS["LEFT"] | BUTTONS["RIGHT"], BUTTONS["UP"] | BUTTONS["DOWN"
 
 
 class GameWindow:
-    """A pygame window that shows screens and tells which keys are pressed."""
+    """A pygame window that shows screens and reads the keyboard."""
 
     def __init__(self, scale: int) -> None:
         """Checks that a window can be opened.
 
         Raises:
-            WindowError: Without pygame, or without a display.
+            WindowError: If pygame is not installed or there is no display.
         """
         self._pygame = _import_pygame()
         self._scale = scale
-        # SDL would otherwise play into a window that nobody can see.
-        shown = ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER")
-        if sys.platform.startswith("linux") and not any(os.environ.get(name) for name in shown):
+        # Without a display, SDL would silently fall back to an invisible window.
+        displays = ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER")
+        if sys.platform.startswith("linux") and not any(os.environ.get(name) for name in displays):
             raise WindowError(
-                "there is no display to open a window on; play on a desktop, or film a policy with "
-                "`warpzone render`"
+                "there is no display to open a window on; play on a desktop, or record a policy "
+                "with `warpzone render`"
             )
 
     def __enter__(self) -> GameWindow:
@@ -72,7 +72,7 @@ class GameWindow:
             size = (_WIDTH * self._scale, _HEIGHT * self._scale)
             self._surface = pygame.display.set_mode(size)
         except pygame.error as error:
-            raise WindowError(f"no window can be opened: {error}") from error
+            raise WindowError(f"could not open a window: {error}") from error
         pygame.font.init()
         self._font = pygame.font.Font(None, 8 * self._scale + 8)
         self._clock = pygame.time.Clock()
@@ -91,7 +91,7 @@ class GameWindow:
         self._pygame.quit()
 
     def commands(self) -> Iterator[str]:
-        """What has been asked for since the last call."""
+        """Yields the commands entered since the last call."""
         for event in self._pygame.event.get():
             if event.type == self._pygame.QUIT:
                 yield "quit"
@@ -99,22 +99,22 @@ class GameWindow:
                 yield self._commands[event.key]
 
     def buttons(self) -> int:
-        """The controller byte of the keys held down."""
+        """Returns the controller byte of the keys that are held down."""
         held = self._pygame.key.get_pressed()
         byte = 0
         for key, button in self._keys.items():
             if held[key]:
                 byte |= button
-        for pair in _OPPOSITES:  # A real controller cannot press both.
+        for pair in _OPPOSITES:  # A real controller cannot press opposite directions.
             if byte & pair == pair:
                 byte &= ~pair
         return byte
 
     def show(self, screen: NDArray[np.uint8], message: str) -> None:
-        """Shows a screen with a line of text, and waits for the next frame's time."""
+        """Shows a screen with a line of text and waits until the next frame is due."""
         pygame = self._pygame
-        picture = pygame.surfarray.make_surface(screen.swapaxes(0, 1))
-        pygame.transform.scale(picture, self._surface.get_size(), self._surface)
+        image = pygame.surfarray.make_surface(screen.swapaxes(0, 1))
+        pygame.transform.scale(image, self._surface.get_size(), self._surface)
         if message:
             text = self._font.render(f" {message} ", True, (255, 255, 255), (0, 0, 0))
             self._surface.blit(text, (4 * self._scale, 4 * self._scale))
@@ -128,13 +128,13 @@ def _import_pygame() -> Any:
         import pygame
     except ImportError as error:
         raise WindowError(
-            "playing needs pygame; install it with `pip install 'warpzone[play]'`"
+            "`warpzone play` requires pygame; install it with `pip install 'warpzone[play]'`"
         ) from error
     return pygame
 
 
 class Session:
-    """The game being played, and what the extra keys do to it."""
+    """A running game and the commands that control it."""
 
     def __init__(
         self,
@@ -144,14 +144,14 @@ class Session:
         power: int = 0,
         state_file: Path | None = None,
     ) -> None:
-        """Begins a level, or the whole game for 'game'."""
+        """Starts a level, or the whole game if `level` is 'game'."""
         self.console = Console(load_game(game, rom))
         _native.start(self.console, game, level, power)
         self._start = self.console.save()
         self._state_file = state_file
         self._saved: bytes | None = None
         self._message = ""
-        self._message_left = 0
+        self._message_frames_left = 0
         self.paused = False
         self.running = True
 
@@ -159,40 +159,40 @@ class Session:
         self,
         window: GameWindow,
         record: Callable[[Frame], None] | None = None,
-        most_frames: int | None = None,
+        max_iterations: int | None = None,
     ) -> int:
         """Plays until the window is closed.
 
         Args:
-            window: Shows the game and reads the keys.
-            record: Takes every frame that is played.
-            most_frames: Stop after so many turns of the loop, paused ones included; for tests.
+            window: Window that shows the game and reads the keyboard.
+            record: Called with every frame played.
+            max_iterations: Maximum number of loop iterations, including paused ones; for tests.
 
         Returns:
             The number of frames played.
         """
-        played = turns = 0
-        while self.running and (most_frames is None or turns < most_frames):
-            turns += 1
+        played = iterations = 0
+        while self.running and (max_iterations is None or iterations < max_iterations):
+            iterations += 1
             for command in window.commands():
-                self.obey(command)
+                self.handle(command)
             if not self.paused and self.running:
                 self.console.run_frame(window.buttons(), render=True)
                 played += 1
                 if record is not None:
                     record(self.console.screen)
-            window.show(self.console.screen, self._shown_message())
+            window.show(self.console.screen, self._current_message())
         return played
 
-    def obey(self, command: str) -> None:
-        """Does what an extra key asks for."""
+    def handle(self, command: str) -> None:
+        """Executes a command."""
         if command == "quit":
             self.running = False
         elif command == "pause":
             self.paused = not self.paused
         elif command == "restart":
             self.console.load(self._start)
-            self._say("from the start")
+            self._set_message("restarted")
         elif command == "save":
             self._save()
         elif command == "load":
@@ -201,33 +201,33 @@ class Session:
     def _save(self) -> None:
         self._saved = self.console.save()
         if self._state_file is None:
-            self._say("saved")
+            self._set_message("saved")
             return
         try:
             self._state_file.write_bytes(self._saved)
         except OSError as error:
-            self._say(f"not saved: {error.strerror}")
+            self._set_message(f"not saved: {error.strerror}")
         else:
-            self._say(f"saved to {self._state_file.name}")
+            self._set_message(f"saved to {self._state_file.name}")
 
     def _load(self) -> None:
         if self._state_file is not None and self._state_file.is_file():
             self._saved = self._state_file.read_bytes()
         if self._saved is None:
-            self._say("nothing saved: F5 saves")
+            self._set_message("no saved state; press F5 to save")
             return
         try:
             self.console.load(self._saved)
         except StateError as error:
-            self._say(str(error))
+            self._set_message(str(error))
         else:
-            self._say("loaded")
+            self._set_message("loaded")
 
-    def _say(self, message: str) -> None:
-        self._message, self._message_left = message, _MESSAGE_FRAMES
+    def _set_message(self, message: str) -> None:
+        self._message, self._message_frames_left = message, _MESSAGE_FRAMES
 
-    def _shown_message(self) -> str:
+    def _current_message(self) -> str:
         if self.paused:
-            return "paused: P goes on"
-        self._message_left = max(self._message_left - 1, 0)
-        return self._message if self._message_left else ""
+            return "paused; press P to resume"
+        self._message_frames_left = max(self._message_frames_left - 1, 0)
+        return self._message if self._message_frames_left else ""

@@ -1,4 +1,4 @@
-"""How the figures of a benchmark are shown and kept."""
+"""Printing measurements as tables and writing them to files."""
 
 from __future__ import annotations
 
@@ -8,18 +8,21 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
 
-from warpzone.bench.backends import BackendRow
-from warpzone.bench.env import RawRow, StepRow
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
+    from warpzone.bench.backends import BackendRow
+    from warpzone.bench.env import RawRow, StepRow
 _PIPE_WIDTH = 120
 
 
 def print_tables(steps: list[StepRow], raw: list[RawRow]) -> None:
-    """Prints both tables to the standard output."""
+    """Prints the tables of `warpzone bench env` to standard output."""
     screen = Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH)
     level = raw[0].level
     table = Table(title=f"vector environment, {level}", title_justify="left")
@@ -39,13 +42,13 @@ def print_tables(steps: list[StepRow], raw: list[RawRow]) -> None:
     table.add_column("frames")
     table.add_column("frames/s", justify="right")
     for raw_row in raw:
-        name = "drawn" if raw_row.drawn else "not drawn"
+        name = "rendered" if raw_row.rendered else "not rendered"
         table.add_row(name, f"{raw_row.frames_per_second:,.0f}")
     screen.print(table)
 
 
 def print_backends(rows: Sequence[BackendRow], level: str) -> None:
-    """Prints backends side by side, each with how much slower it is than the fastest."""
+    """Prints a comparison of backends, with each one's speed relative to the fastest."""
     screen = Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH)
     table = Table(title=f"backends, {level}, pixels, frame skip 4", title_justify="left")
     for heading in ("envs", "backend", "vector", "agent steps/s", "ratio", "start", "memory"):
@@ -64,26 +67,21 @@ def print_backends(rows: Sequence[BackendRow], level: str) -> None:
     screen.print(table)
 
 
-def write_backends_json(path: Path, machine: dict[str, str], rows: Sequence[BackendRow]) -> None:
-    """Writes the figures with the machine they belong to."""
-    figures = {"machine": machine, "backends": [asdict(row) for row in rows]}
-    path.write_text(json.dumps(figures, indent=2) + "\n")
+def write_json(path: Path, machine: dict[str, str], **tables: Sequence[DataclassInstance]) -> None:
+    """Writes tables of measurements and the machine they were taken on.
+
+    Args:
+        path: File to write.
+        machine: Description of the machine, from `machine_info`.
+        tables: Rows of each table, by name.
+    """
+    data: dict[str, Any] = {"machine": machine}
+    data |= {name: [asdict(row) for row in rows] for name, rows in tables.items()}
+    path.write_text(json.dumps(data, indent=2) + "\n")
 
 
-def write_json(
-    path: Path, machine: dict[str, str], steps: list[StepRow], raw: list[RawRow]
-) -> None:
-    """Writes the figures with the machine they belong to."""
-    figures = {
-        "machine": machine,
-        "env": [asdict(row) for row in steps],
-        "console": [asdict(row) for row in raw],
-    }
-    path.write_text(json.dumps(figures, indent=2) + "\n")
-
-
-def write_csv(path: Path, rows: Sequence[StepRow] | Sequence[BackendRow]) -> None:
-    """Writes the figures, a line each."""
+def write_csv(path: Path, rows: Sequence[DataclassInstance]) -> None:
+    """Writes one line per measurement."""
     with path.open("w", newline="") as file:
         writer = csv.DictWriter(file, [field.name for field in fields(rows[0])])
         writer.writeheader()
