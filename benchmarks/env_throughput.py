@@ -1,12 +1,12 @@
-"""How fast the environment is, next to stable-retro and nes-py, in one run.
+"""Compares the speed of the environment with stable-retro and nes-py.
 
-    python benchmarks/env_throughput.py                 # a table
+    python benchmarks/env_throughput.py                 # prints a table
     python benchmarks/env_throughput.py --json out.json
 
-Absolute figures move from machine to machine and from minute to minute, so contestants take turns
-within each repeat, the best of several repeats counts for each, and ratios are what is kept.
+Absolute speeds vary between machines and over time. The contestants therefore take turns, the best
+of several turns counts for each, and the result is the ratio.
 
-Peers are installed with pip into virtual environments of their own on the first run.
+The first run installs each peer with pip into its own virtual environment.
 """
 
 from __future__ import annotations
@@ -18,30 +18,30 @@ from collections.abc import Callable
 from contextlib import ExitStack, closing
 from pathlib import Path
 
-from ours import agent_steps, raw_frames
+from comparison import Comparison, as_json, markdown
 from peers import install
 from peers.serve import Worker, measure
-from report import Row, as_json, markdown
+from workloads import agent_steps, raw_frames
 
-from warpzone.bench.machine import machine
+from warpzone.bench.machine import machine_info
 from warpzone.rom import locate as roms
 
 Contestants = dict[str, Callable[[], float]]
 
 
 def best_rates(contestants: Contestants, repeats: int) -> dict[str, float]:
-    """Lets everyone take turns, and returns the best rate of each."""
+    """Runs the contestants in turns and returns the best rate of each."""
     best = dict.fromkeys(contestants, 0.0)
     for repeat in range(repeats):
         for name, rate in contestants.items():
             best[name] = max(best[name], rate())
-        shown = ", ".join(f"{name} {rate:,.0f}" for name, rate in best.items())
-        print(f"[bench] repeat {repeat + 1} of {repeats}: {shown}", file=sys.stderr)
+        rates = ", ".join(f"{name} {rate:,.0f}" for name, rate in best.items())
+        print(f"[bench] repeat {repeat + 1} of {repeats}: {rates}", file=sys.stderr)
     return best
 
 
-def agent_step_rows(options: argparse.Namespace, rom: Path) -> list[Row]:
-    """One environment against stable-retro."""
+def compare_agent_steps(options: argparse.Namespace, rom: Path) -> list[Comparison]:
+    """Compares a single environment with stable-retro."""
     python = install.install(install.STABLE_RETRO, options.peers)
     integrations = install.retro_integration(options.peers, rom)
     with ExitStack() as stack:
@@ -57,24 +57,28 @@ def agent_step_rows(options: argparse.Namespace, rom: Path) -> list[Row]:
         )
     ratio = best["ours"] / best["stable-retro"]
     text = "agent steps/s, 1 env, 1 thread (skip 4, grey 84x84, stack 4), against stable-retro"
-    return [Row(text, f"{best['ours']:,.0f}", f"{best['stable-retro']:,.0f}", ratio, "x", 25)]
+    return [
+        Comparison(text, f"{best['ours']:,.0f}", f"{best['stable-retro']:,.0f}", ratio, "x", 25)
+    ]
 
 
-def raw_frame_rows(options: argparse.Namespace, rom: Path) -> list[Row]:
-    """The bare console against nes-py, which always draws."""
+def compare_raw_frames(options: argparse.Namespace, rom: Path) -> list[Comparison]:
+    """Compares the bare console with nes-py, which always renders."""
     python = install.install(install.NES_PY, options.peers)
-    undrawn, drawn = raw_frames(rom, render=False), raw_frames(rom, render=True)
+    not_rendered, rendered = raw_frames(rom, render=False), raw_frames(rom, render=True)
     with closing(Worker(python, "nespy_frames.py")) as peer:
         best = best_rates(
             {
-                "undrawn": lambda: measure(undrawn.run, options.seconds, 400, options.clock),
-                "drawn": lambda: measure(drawn.run, options.seconds, 400, options.clock),
+                "not rendered": lambda: measure(
+                    not_rendered.run, options.seconds, 400, options.clock
+                ),
+                "rendered": lambda: measure(rendered.run, options.seconds, 400, options.clock),
                 "nes-py": lambda: peer.rate(options.seconds, options.clock),
             },
             options.repeats,
         )
     return [
-        Row(
+        Comparison(
             f"raw frames/s, {name}, against nes-py",
             f"{best[name]:,.0f}",
             f"{best['nes-py']:,.0f}",
@@ -82,16 +86,16 @@ def raw_frame_rows(options: argparse.Namespace, rom: Path) -> list[Row]:
             "x",
             bar,
         )
-        for name, bar in (("undrawn", 150), ("drawn", 50))
+        for name, bar in (("not rendered", 150), ("rendered", 50))
     ]
 
 
-def scaling_rows(options: argparse.Namespace, rom: Path) -> list[Row]:
-    """Sixteen environments: two threads against one, and what Python adds."""
+def measure_scaling(options: argparse.Namespace, rom: Path) -> list[Comparison]:
+    """Measures 16 environments: two threads against one, and the Python overhead."""
     with ExitStack() as stack:
         one = stack.enter_context(closing(agent_steps(rom, num_envs=16, num_threads=1)))
         two = stack.enter_context(closing(agent_steps(rom, num_envs=16, num_threads=2)))
-        # Wall clock only: the processor time of two threads says nothing about their speed.
+        # Always wall-clock time: the CPU time of two threads says nothing about their speed.
         best = best_rates(
             {
                 "1 thread": lambda: measure(one.run, options.seconds, 160),
@@ -101,10 +105,16 @@ def scaling_rows(options: argparse.Namespace, rom: Path) -> list[Row]:
         )
         share = min(two.python_share(options.seconds) for _ in range(options.repeats))
     ratio = best["2 threads"] / best["1 thread"]
-    two_text, one_text = f"{best['2 threads']:,.0f}", f"{best['1 thread']:,.0f}"
     return [
-        Row("agent steps/s, 16 envs, 2 threads against 1", two_text, one_text, ratio, "x", 1.8),
-        Row(
+        Comparison(
+            "agent steps/s, 16 envs, 2 threads against 1",
+            f"{best['2 threads']:,.0f}",
+            f"{best['1 thread']:,.0f}",
+            ratio,
+            "x",
+            1.8,
+        ),
+        Comparison(
             "Python's share of `step`, 16 envs, 2 threads",
             f"{share:.1%}",
             "-",
@@ -122,24 +132,24 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--peers", type=Path, default=install.DEFAULT_FOLDER)
-    parser.add_argument("--rom", type=Path, help="game image; default: the one warpzone uses")
-    parser.add_argument("--seconds", type=float, default=2.0, help="length of one turn")
+    parser.add_argument("--rom", type=Path, help="path to the ROM; default: the installed one")
+    parser.add_argument("--seconds", type=float, default=2.0, help="duration of one turn")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument(
         "--clock",
         choices=("wall", "cpu"),
         default="wall",
-        help="what the rows with one thread count; cpu on a machine that others use",
+        help="clock for single-threaded measurements; use cpu on a busy machine",
     )
-    parser.add_argument("--json", type=Path, help="also write the figures here")
+    parser.add_argument("--json", type=Path, help="also write the results to this file")
     options = parser.parse_args()
     rom = roms.find_rom(path=options.rom).resolve()
     rows = [
-        *agent_step_rows(options, rom),
-        *raw_frame_rows(options, rom),
-        *scaling_rows(options, rom),
+        *compare_agent_steps(options, rom),
+        *compare_raw_frames(options, rom),
+        *measure_scaling(options, rom),
     ]
-    print("\n".join(f"{key}: {value}" for key, value in machine().items()))
+    print("\n".join(f"{key}: {value}" for key, value in machine_info().items()))
     print(f"best of {options.repeats} turns of {options.seconds:g} s, {options.clock} clock\n")
     print(markdown(rows))
     if options.json is not None:

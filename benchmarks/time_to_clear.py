@@ -1,8 +1,8 @@
-"""How long training takes from nothing to a policy that clears a level.
+"""Measures how long training from scratch takes until the policy clears a level.
 
-Trains with each seed from scratch and prints steps and minutes to the first clear and to a clear
-rate of 90 % under sticky buttons (0.25 a frame) and up to 30 idle frames. A pass counts only when
-100 fresh episodes confirm it. Time spent on evaluation is not counted.
+Trains with each seed and prints the steps and minutes until the first clear and until a clear rate
+of 90 % with sticky actions (0.25 per frame) and up to 30 no-op frames. A pass counts only if it is
+confirmed by 100 more episodes with different seeds. Evaluation time is not counted.
 
     python benchmarks/time_to_clear.py --level 1-1 --obs tiles --seeds 5
     python benchmarks/time_to_clear.py --level 1-3 --obs tiles --set 'env.actions="simple"'
@@ -21,7 +21,7 @@ import time
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from warpzone.bench.machine import machine
+from warpzone.bench.machine import machine_info
 from warpzone.config.io import from_toml
 from warpzone.config.options import TrainConfig
 from warpzone.config.presets import preset, with_algorithm, with_observations, with_solutions
@@ -31,14 +31,16 @@ from warpzone.train.trainer import Trainer
 
 EPISODES = 100
 FIRST_EVALUATION_SEED, CONFIRMATION_SEED = 1_000_000, 2_000_000
-LINE_EVERY = 100_000  # Steps between two lines of progress.
-PROMISE = 0.3  # Averaged weights, and actions drawn more sharply, clear more often than training.
-LOOK_EVERY = 25_000  # Steps between two evaluations.
+LOG_EVERY = 100_000  # Steps between two progress lines.
+# Evaluations start this far below the goal: with averaged weights and a lower temperature, the
+# policy clears more often than in training.
+EVALUATION_MARGIN = 0.3
+EVALUATE_EVERY = 25_000  # Steps between two evaluations.
 
 
 @dataclass
 class Result:
-    """One seed's way to the goal; None where it was not reached."""
+    """The result of one seed; None where a milestone was not reached."""
 
     seed: int
     first_clear_steps: int | None = None
@@ -53,7 +55,7 @@ class Result:
 
 
 def clear_rate(trainer: Trainer, config: TrainConfig, seed: int) -> float:
-    """Clears among fresh episodes from the true start."""
+    """Evaluates the averaged policy from the start of the level."""
     player = Player(trainer.average.model, EPISODES, seed, False, config.model.eval_temperature)
     result = evaluate(
         player,
@@ -71,7 +73,7 @@ def train_once(config: TrainConfig, goal: float, minutes: float) -> Result:
     result = Result(config.run.seed)
     trainer = Trainer(config)
     trainer.begin()
-    other, next_look, tries = 0.0, 0, 0
+    other, next_evaluation, evaluations = 0.0, 0, 0
     batch = config.env.num_envs * config.learn.rollout_steps
     while trainer.steps < config.run.steps and trainer.elapsed < minutes * 60:
         row = trainer.update()
@@ -79,24 +81,24 @@ def train_once(config: TrainConfig, goal: float, minutes: float) -> Result:
         if result.first_clear_steps is None and trainer.success > 0:
             result.first_clear_steps = trainer.steps
             result.first_clear_minutes = trainer.elapsed / 60
-        if trainer.steps // LINE_EVERY != (trainer.steps - batch) // LINE_EVERY:
+        if trainer.steps // LOG_EVERY != (trainer.steps - batch) // LOG_EVERY:
             minutes_now, furthest = trainer.elapsed / 60, trainer.statistics.best_progress
             print(
                 f"  seed {config.run.seed}: {trainer.steps:,} steps, {minutes_now:.1f} min, "
                 f"clear rate {trainer.success:.0%}, furthest {furthest} px",
                 flush=True,
             )
-        # A look costs a few seconds: only when the training episodes promise something. Many looks
-        # would find a lucky one.
-        if trainer.success >= goal - PROMISE and trainer.steps >= next_look:
-            next_look, tries = trainer.steps + LOOK_EVERY, tries + 1
-            rate = clear_rate(trainer, config, FIRST_EVALUATION_SEED + 1000 * tries)
+        # Evaluate rarely: it takes seconds, and among many evaluations one would pass by luck.
+        if trainer.success >= goal - EVALUATION_MARGIN and trainer.steps >= next_evaluation:
+            next_evaluation, evaluations = trainer.steps + EVALUATE_EVERY, evaluations + 1
+            rate = clear_rate(trainer, config, FIRST_EVALUATION_SEED + 1000 * evaluations)
             print(
-                f"  seed {config.run.seed}: {trainer.steps:,} steps, fresh {rate:.0%}", flush=True
+                f"  seed {config.run.seed}: {trainer.steps:,} steps, evaluated {rate:.0%}",
+                flush=True,
             )
             if rate < goal:
                 continue
-            rate = clear_rate(trainer, config, CONFIRMATION_SEED + 1000 * tries)
+            rate = clear_rate(trainer, config, CONFIRMATION_SEED + 1000 * evaluations)
             print(
                 f"  seed {config.run.seed}: {trainer.steps:,} steps, confirmed {rate:.0%}",
                 flush=True,
@@ -113,7 +115,7 @@ def train_once(config: TrainConfig, goal: float, minutes: float) -> Result:
 
 
 def table(results: list[Result], title: str) -> str:
-    """The results as Markdown."""
+    """Returns the results as a Markdown table."""
     lines = [
         title,
         "",
@@ -133,7 +135,7 @@ def table(results: list[Result], title: str) -> str:
         )
     reached = [r.goal_minutes for r in results if r.goal_minutes is not None]
     if len(reached) * 2 > len(results):
-        # Seeds that did not get there count as the longest.
+        # Seeds that did not reach the goal count as infinitely slow.
         times = reached + [float("inf")] * (len(results) - len(reached))
         lines += [
             "",
@@ -160,14 +162,14 @@ def main() -> None:
         action="append",
         default=[],
         metavar="TABLE.OPTION=VALUE",
-        help="any option of `warpzone train`, written as in TOML; may be given again",
+        help="an option of `warpzone train`, written as in TOML; can be repeated",
     )
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     base = with_algorithm(with_observations(preset("cpu"), options.obs), options.algo)
     base = replace(base, env=replace(base.env, level=options.level, actions=options.actions))
-    if options.from_ways is not None:
-        base = with_solutions(base, str(options.from_ways))
+    if options.from_solutions is not None:
+        base = with_solutions(base, str(options.from_solutions))
     base = from_toml("\n".join(options.set), base, "--set")
     base.verify()
     results: list[Result] = []
@@ -175,7 +177,7 @@ def main() -> None:
     for seed in range(options.first_seed, options.first_seed + options.seeds):
         config = replace(base, run=replace(base.run, seed=seed, steps=options.steps))
         results.append(train_once(config, options.goal, options.minutes))
-        here = machine()
+        here = machine_info()
         title = (
             f"{options.level}, {options.obs}, {options.algo}, on {here['cores']} cores of "
             f"{here['cpu']}"
@@ -183,7 +185,7 @@ def main() -> None:
         print(table(results, title), flush=True)
     if options.json is not None:
         options.json.write_text(json.dumps([asdict(r) for r in results], indent=2) + "\n")
-    print(f"{(time.time() - began) / 60:.1f} min in all")
+    print(f"{(time.time() - began) / 60:.1f} min in total")
 
 
 if __name__ == "__main__":

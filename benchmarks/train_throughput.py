@@ -1,11 +1,11 @@
-"""Environment steps a second of whole training, next to Stable-Baselines3, in one run.
+"""Compares training speed, in environment steps per second, with Stable-Baselines3.
 
     python benchmarks/train_throughput.py
 
-Ours is the CPU preset with pixels and with tiles, as `warpzone train` runs it. The peer is
-Stable-Baselines3 PPO on gym-super-mario-bros with eight sub-processes, with the layers of our
-network for pixels and as many passes over a rollout. Contestants take turns, the best turn of each
-counts.
+Warpzone trains with the CPU preset on pixels and on tiles, as `warpzone train` does. The peer is
+Stable-Baselines3 PPO on gym-super-mario-bros with eight subprocesses; its network has the same
+layers as our network for pixels, and it runs the same number of epochs. The contestants take turns,
+and the best turn of each counts.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ import json
 from contextlib import closing
 from pathlib import Path
 
+from comparison import Comparison, as_json, markdown
 from env_throughput import best_rates
 from peers import install
 from peers.serve import Worker, measure
-from report import Row, as_json, markdown
 
-from warpzone.bench.machine import machine
+from warpzone.bench.machine import machine_info
 from warpzone.config.presets import preset, with_observations
 from warpzone.train.trainer import Trainer
 
@@ -32,7 +32,7 @@ BARS = {"pixels": 15, "tiles": 35}
 
 
 def trainer(obs: str) -> Trainer:
-    """The CPU preset, its games begun."""
+    """Returns a trainer of the CPU preset that is ready for its first update."""
     ours = Trainer(with_observations(preset("cpu"), obs))
     ours.begin()
     return ours
@@ -44,9 +44,9 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--peers", type=Path, default=install.DEFAULT_FOLDER)
-    parser.add_argument("--seconds", type=float, default=20.0, help="length of one turn")
+    parser.add_argument("--seconds", type=float, default=20.0, help="duration of one turn")
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--json", type=Path, help="also write the figures here")
+    parser.add_argument("--json", type=Path, help="also write the results to this file")
     options = parser.parse_args()
     contestants = {obs: trainer(obs) for obs in BARS}
     batches = {obs: ours.storage.steps * ours.storage.lanes for obs, ours in contestants.items()}
@@ -64,8 +64,8 @@ def main() -> None:
             options.repeats,
         )
     rows = [
-        Row(
-            f"steps/s of training, {obs}, against SB3 PPO on gym-super-mario-bros, 8 processes",
+        Comparison(
+            f"training steps/s, {obs}, against SB3 PPO on gym-super-mario-bros, 8 processes",
             f"{best[obs]:,.0f}",
             f"{best['SB3']:,.0f}",
             best[obs] / best["SB3"],
@@ -74,7 +74,7 @@ def main() -> None:
         )
         for obs, bar in BARS.items()
     ]
-    print("\n".join(f"{key}: {value}" for key, value in machine().items()))
+    print("\n".join(f"{key}: {value}" for key, value in machine_info().items()))
     print(f"best of {options.repeats} turns of {options.seconds:g} s\n")
     print(markdown(rows))
     if options.json is not None:

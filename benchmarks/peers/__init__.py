@@ -1,1 +1,1 @@
-"""Other emulators: how they are installed, and the workers that run inside their environments."""
+"""Other projects: installing them, and the workers that run inside their environments."""

@@ -1,7 +1,7 @@
-"""Installs each peer into a virtual environment of its own, once.
+"""Installs each peer once, into its own virtual environment.
 
-Peers pin old or conflicting dependencies (nes-py needs NumPy 1 and `gym`), so none of them may
-share an environment with this project or with each other.
+Peers pin old or conflicting dependencies (nes-py needs NumPy 1 and `gym`), so they cannot share an
+environment with this project or with each other.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _STAMP = "installed.txt"
 
 @dataclass(frozen=True)
 class Peer:
-    """A peer and the exact packages that make it up."""
+    """A peer and its exact requirements."""
 
     name: str
     requirements: tuple[str, ...]
@@ -32,13 +32,13 @@ class Peer:
 STABLE_RETRO = Peer(
     "stable-retro", ("stable-retro==1.0.1", "numpy>=2,<3", "opencv-python-headless")
 )
-# nes-py builds from source and imports pkg_resources-era setuptools; gym 0.26 needs NumPy 1.
+# nes-py builds from source and needs an old setuptools with pkg_resources; gym 0.26 needs NumPy 1.
 NES_PY = Peer(
     "nes-py",
     ("nes-py==8.2.1", "gym-super-mario-bros==7.4.0", "gym==0.26.2", "numpy<2"),
     build_requirements=("numpy<2", "wheel", "setuptools<70"),
 )
-# Without its own pin torch would bring gigabytes of GPU packages.
+# Without this pin, torch would install gigabytes of GPU packages.
 SB3 = Peer(
     "stable-baselines3",
     (
@@ -55,14 +55,14 @@ def install(peer: Peer, folder: Path) -> Path:
     """Creates the peer's environment unless it is already complete.
 
     Args:
-        peer: What to install.
-        folder: The folder that holds one environment per peer.
+        peer: Peer to install.
+        folder: Folder with one environment per peer.
 
     Returns:
         The environment's Python interpreter.
 
     Raises:
-        RuntimeError: pip failed; the message carries the end of its output.
+        RuntimeError: If pip fails; the message contains the end of its output.
     """
     home = folder / peer.name
     python = home / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
@@ -89,15 +89,15 @@ def _pip(python: Path, requirements: tuple[str, ...]) -> None:
 def retro_integration(folder: Path, rom: Path) -> Path:
     """Writes a stable-retro integration for the ROM.
 
-    stable-retro ships an integration for the American dump only. A custom one without variables
-    or rewards is enough here, since RAM is read directly.
+    stable-retro only ships an integration for the American dump. A custom one without variables or
+    rewards is enough here because RAM is read directly.
 
     Args:
-        folder: The folder that holds the peers.
-        rom: The game image to run.
+        folder: Folder with the peers.
+        rom: Path to the ROM.
 
     Returns:
-        The path to hand to `Integrations.add_custom_path`; the game is `RETRO_GAME`.
+        The path for `Integrations.add_custom_path`; the game is `RETRO_GAME`.
     """
     integrations = folder / "retro-integrations"
     game = integrations / RETRO_GAME

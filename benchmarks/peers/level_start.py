@@ -1,8 +1,7 @@
-"""How a level is reached from power-on, in terms every emulator can offer.
+"""Starting a level from power-on through an interface that every emulator can provide.
 
-Both sides of the comparison run this same procedure: ours in the current interpreter, the
-reference inside its own virtual environment. So this file imports nothing but the standard
-library.
+Both sides of a comparison run this procedure: ours in the current interpreter, the reference inside
+its own virtual environment. This file therefore only imports the standard library.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ MODE_TITLE, MODE_GAME, TASK_PLAYING, IN_CONTROL = 0, 1, 3, 8
 TITLE_FRAMES = 40
 START_LIMIT_FRAMES = 2000
 
-# (area number, area pointer it loads), by world, then level. 1-2 and 4-2 begin on an entry strip;
-# control begins in the cave below it.
+# (area number, area pointer it loads), by world, then level. 1-2 and 4-2 start with an intro scene;
+# the player gains control in the cave below it.
 _AREAS: dict[int, tuple[tuple[int, int], ...]] = {
     1: ((0, 0x25), (1, 0x29), (3, 0x26), (4, 0x60)),
     2: ((0, 0x28), (2, 0x01), (3, 0x27), (4, 0x62)),
@@ -34,7 +33,7 @@ _AREAS: dict[int, tuple[tuple[int, int], ...]] = {
 
 
 class Machine(Protocol):
-    """The least an emulator must offer to be started and compared."""
+    """The interface an emulator needs for starting a level and comparing RAM."""
 
     def step(self, buttons: int) -> None:
         """Runs one frame; buttons are A, B, Select, Start, Up, Down, Left, Right from bit 0."""
@@ -55,7 +54,7 @@ class Level:
 
     @classmethod
     def parse(cls, name: str) -> Level:
-        """Reads a name such as "8-4"."""
+        """Parses a name such as "8-4"."""
         world, level = (int(part) for part in name.split("-"))
         if not (1 <= world <= 8 and 1 <= level <= 4):
             raise ValueError(f"no such level: {name!r}; levels are 1-1 to 8-4")
@@ -68,7 +67,7 @@ class Level:
 
     @property
     def pointer(self) -> int:
-        """The area pointer that the game looks up when START is pressed."""
+        """The area pointer that the game loads when START is pressed."""
         return _AREAS[self.world][self.level - 1][1]
 
     def __str__(self) -> str:
@@ -79,7 +78,7 @@ ALL_LEVELS = tuple(Level(world, level) for world in range(1, 9) for level in ran
 
 
 def in_control(machine: Machine) -> bool:
-    """Says whether a game runs and Mario obeys the buttons."""
+    """Returns whether the game is running and Mario is under control."""
     return (
         machine.read(MODE) == MODE_GAME
         and machine.read(TASK) == TASK_PLAYING
@@ -88,23 +87,23 @@ def in_control(machine: Machine) -> bool:
 
 
 def start_level(machine: Machine, level: Level) -> int:
-    """Goes from power-on to the first frame of control.
+    """Runs from power-on to the first frame in which Mario is under control.
 
     Args:
-        machine: An emulator just switched on.
-        level: The level to enter.
+        machine: An emulator that has just been powered on.
+        level: Level to start.
 
     Returns:
-        The number of frames it took.
+        The number of frames run.
 
     Raises:
-        RuntimeError: Control did not come in time, or in another area.
+        RuntimeError: If Mario is not under control in time, or is in the wrong area.
     """
     for _ in range(TITLE_FRAMES):
         machine.step(0)
     for frame in range(START_LIMIT_FRAMES):
         if machine.read(MODE) == MODE_TITLE:
-            _choose(machine, level)
+            _select(machine, level)
             machine.step(START if frame % 2 == 0 else 0)
             if machine.read(MODE) == MODE_GAME:
                 _check_area(machine, level)
@@ -116,14 +115,14 @@ def start_level(machine: Machine, level: Level) -> int:
     raise RuntimeError(f"level {level}: no control after {START_LIMIT_FRAMES} frames")
 
 
-def _choose(machine: Machine, level: Level) -> None:
+def _select(machine: Machine, level: Level) -> None:
     machine.write(WORLD, level.world - 1)
     machine.write(LEVEL, level.level - 1)
     machine.write(AREA, level.area)
 
 
 def _check_area(machine: Machine, level: Level) -> None:
-    # Only now: once the level runs, the pointer already names the next pipe's target.
+    # Check right away: once the level is running, the pointer holds the target of the next pipe.
     pointer = machine.read(AREA_POINTER)
     if pointer != level.pointer:
         raise RuntimeError(

@@ -1,29 +1,29 @@
-"""Raw frames with nes-py through gym-super-mario-bros, inside the peer's environment.
+"""Raw frames of nes-py through gym-super-mario-bros; runs inside the peer's environment.
 
-nes-py draws every frame; it cannot be told not to.
+nes-py always renders every frame.
 """
 
 from __future__ import annotations
 
 import warnings
 
-warnings.simplefilter("ignore")  # gym warns about itself on import
+warnings.simplefilter("ignore")  # gym prints a deprecation warning on import
 
 import numpy as np  # noqa: E402
 
 if not hasattr(np, "bool8"):
-    np.bool8 = np.bool_  # gym 0.26 still asks for the old name
+    np.bool8 = np.bool_  # gym 0.26 still uses the old name
 
 from gym_super_mario_bros.smb_env import SuperMarioBrosEnv  # noqa: E402
 
-from peers.play import SIMPLE_ACTIONS, held_actions  # noqa: E402
 from peers.serve import serve  # noqa: E402
+from peers.workload import SIMPLE_ACTIONS, held_actions  # noqa: E402
 
 SKIP = 4
 
 
 class NesPyPlayer:
-    """Plays 1-1 over and over."""
+    """Plays 1-1 repeatedly."""
 
     def __init__(self) -> None:
         """Boots the game."""
@@ -32,7 +32,7 @@ class NesPyPlayer:
         self._env.reset()
 
     def run(self, frames: int) -> None:
-        """Plays on."""
+        """Runs about `frames` frames."""
         for _ in range(0, frames, SKIP):
             buttons = SIMPLE_ACTIONS[next(self._actions)]
             for _ in range(SKIP):

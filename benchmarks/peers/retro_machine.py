@@ -1,7 +1,7 @@
-"""stable-retro's emulator as the start procedure wants it; runs inside the peer's environment.
+"""stable-retro's emulator with the `Machine` interface; runs inside the peer's environment.
 
-stable-retro's core (FCEUmm) begins a frame at scanline 240, as ours does: the NMI of that frame
-runs with the buttons of the same `step`, and the RAM after a step already holds that NMI's work.
+stable-retro's core (FCEUmm) starts a frame at scanline 240, as ours does: the NMI of that frame
+sees the buttons of the same `step`, and the RAM after a step already contains its results.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ class RetroMachine:
         """Loads the game from a folder of custom integrations.
 
         Args:
-            integrations: The folder.
-            game: The game's folder in it.
-            info: Name of the file that says which variables a step reports.
-            scenario: Name of the file that says what pays and what ends an episode.
+            integrations: Folder of custom integrations.
+            game: Name of the game's subfolder.
+            info: Name of the file that lists the reported variables.
+            scenario: Name of the file that defines rewards and episode ends.
         """
         stable_retro.data.Integrations.add_custom_path(str(integrations))
         self.env = stable_retro.make(
@@ -54,7 +54,7 @@ class RetroMachine:
         self._power_on = self._emulator.get_state()
 
     def power_on(self) -> None:
-        """Goes back to the first frame after power-on."""
+        """Returns to the first frame after power-on."""
         self._emulator.set_state(self._power_on)
 
     def step(self, buttons: int) -> None:

@@ -1,7 +1,7 @@
-"""Agent steps with stable-retro: the matched workload, inside the peer's environment.
+"""Agent steps of stable-retro with the matching workload; runs inside the peer's environment.
 
-Frame skip 4, no max-pooling, grey, area resize to 84x84, stack of 4, CHW uint8; reward, episode
-ends and infos come from the integration, as stable-retro users write it.
+Frame skip 4, no max-pooling, greyscale, area resize to 84x84, frame stack of 4, CHW uint8. Reward,
+episode ends and infos come from the integration, as stable-retro users write it.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import cv2
 import numpy as np
 
 from peers.level_start import Level, start_level
-from peers.play import SIMPLE_ACTIONS, held_actions
 from peers.retro_machine import RetroMachine, button_array
 from peers.serve import serve
+from peers.workload import SIMPLE_ACTIONS, held_actions
 
 SKIP, SIZE, STACK = 4, 84, 4
 
-# Little-endian digits are one byte apart; "|d1" reads one decimal digit per byte.
+# Score and time are stored as one decimal digit per byte ("n").
 _INFO = {
     "x_page": (0x6D, "|u1"),
     "x": (0x86, "|u1"),
@@ -41,11 +41,11 @@ _SCENARIO = {
 
 
 class RetroAgent:
-    """stable-retro with frame skip, grey picture and frame stack."""
+    """stable-retro with frame skip, greyscale resizing and frame stack."""
 
     def __init__(self, integrations: Path, game: str) -> None:
-        """Loads the game and keeps the first frame of 1-1 as the state to reset to."""
-        info = {name: {"address": place, "type": kind} for name, (place, kind) in _INFO.items()}
+        """Loads the game and uses the first frame of 1-1 as its reset state."""
+        info = {name: {"address": address, "type": kind} for name, (address, kind) in _INFO.items()}
         folder = integrations / game
         (folder / "steps.json").write_text(json.dumps({"info": info}))
         (folder / "steps_scenario.json").write_text(json.dumps(_SCENARIO))
@@ -61,33 +61,33 @@ class RetroAgent:
         self.reset()
 
     def reset(self) -> None:
-        """Begins an episode."""
-        picture, _ = self._env.reset()
-        self._stack[:] = self._shrink(picture)
+        """Starts an episode."""
+        screen, _ = self._env.reset()
+        self._stack[:] = self._resize(screen)
         self.episodes += 1
 
     def step(self, action: int) -> tuple[np.ndarray, float, bool, dict[str, int]]:
-        """One agent step."""
+        """Takes one agent step."""
         total = 0.0
         buttons = self._buttons[action]
         for _ in range(SKIP):
-            picture, reward, done, _, info = self._env.step(buttons)
+            screen, reward, done, _, info = self._env.step(buttons)
             total += reward
             if done:
                 break
         self._stack[:-1] = self._stack[1:]
-        self._stack[-1] = self._shrink(picture)
+        self._stack[-1] = self._resize(screen)
         return self._stack.copy(), total, done, info
 
     def run(self, steps: int) -> None:
-        """Plays on."""
+        """Runs `steps` agent steps."""
         for _ in range(steps):
             if self.step(next(self._actions))[2]:
                 self.reset()
 
     @staticmethod
-    def _shrink(picture: np.ndarray) -> np.ndarray:
-        grey = cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY)
+    def _resize(screen: np.ndarray) -> np.ndarray:
+        grey = cv2.cvtColor(screen, cv2.COLOR_RGB2GRAY)
         return cv2.resize(grey, (SIZE, SIZE), interpolation=cv2.INTER_AREA)
 
 

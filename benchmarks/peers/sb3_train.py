@@ -1,7 +1,8 @@
-"""Training with Stable-Baselines3 PPO on gym-super-mario-bros, inside the peer's environment.
+"""Stable-Baselines3 PPO on gym-super-mario-bros; runs inside the peer's environment.
 
-Eight games in processes of their own, skip 4, grey 84 x 84, stack of 4, as people set it up; the
-network has the layers and sizes of ours for pixels, so that only the machinery differs.
+Eight environments in subprocesses, frame skip 4, greyscale 84 x 84, frame stack of 4, as is common.
+The network has the same layers and sizes as ours for pixels, so that only the implementation
+differs.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import sys
 import warnings
 
-warnings.simplefilter("ignore")  # gym warns about itself on import
+warnings.simplefilter("ignore")  # gym prints a deprecation warning on import
 
 import cv2  # noqa: E402
 import gymnasium  # noqa: E402
@@ -17,54 +18,54 @@ import numpy as np  # noqa: E402
 import torch  # noqa: E402
 
 if not hasattr(np, "bool8"):
-    np.bool8 = np.bool_  # gym 0.26 still asks for the old name
+    np.bool8 = np.bool_  # gym 0.26 still uses the old name
 
 from gym_super_mario_bros.smb_env import SuperMarioBrosEnv  # noqa: E402
 from stable_baselines3 import PPO  # noqa: E402
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor  # noqa: E402
 from stable_baselines3.common.vec_env import SubprocVecEnv, VecFrameStack  # noqa: E402
 
-from peers.play import SIMPLE_ACTIONS  # noqa: E402
 from peers.serve import serve  # noqa: E402
+from peers.workload import SIMPLE_ACTIONS  # noqa: E402
 
 ENVS, STEPS, SKIP, SIDE = 8, 128, 4, 84
-ACTIONS = SIMPLE_ACTIONS[:5]  # Standing, and to the right: as many as ours.
+ACTIONS = SIMPLE_ACTIONS[:5]  # No-op and to the right: the same number of actions as ours.
 
 
-class Game(gymnasium.Env):
-    """The package's game behind the present interface."""
+class MarioEnv(gymnasium.Env):
+    """gym-super-mario-bros with the Gymnasium interface."""
 
     observation_space = gymnasium.spaces.Box(0, 255, (SIDE, SIDE, 1), np.uint8)
     action_space = gymnasium.spaces.Discrete(len(ACTIONS))
 
     def __init__(self) -> None:
         """Boots the game."""
-        self._game = SuperMarioBrosEnv(rom_mode="vanilla", target=(1, 1))
+        self._env = SuperMarioBrosEnv(rom_mode="vanilla", target=(1, 1))
 
     def reset(self, *, seed=None, options=None):
-        """Begins the level."""
-        return self._seen(self._game.reset()), {}
+        """Starts the level."""
+        return self._observation(self._env.reset()), {}
 
     def step(self, action):
         """Holds the buttons for four frames."""
         total, done = 0.0, False
         for _ in range(SKIP):
-            screen, reward, done, _ = self._game.step(ACTIONS[action])
+            screen, reward, done, _ = self._env.step(ACTIONS[action])
             total += reward
             if done:
                 break
-        return self._seen(screen), total, done, False, {}
+        return self._observation(screen), total, done, False, {}
 
-    def _seen(self, screen):
+    def _observation(self, screen):
         grey = cv2.cvtColor(np.ascontiguousarray(screen), cv2.COLOR_RGB2GRAY)
         return cv2.resize(grey, (SIDE, SIDE), interpolation=cv2.INTER_AREA)[:, :, None]
 
 
-class Folded(BaseFeaturesExtractor):
-    """The same layers as our network for pixels."""
+class SpaceToDepthExtractor(BaseFeaturesExtractor):
+    """The same layers as our space-to-depth encoder for pixels."""
 
     def __init__(self, space: gymnasium.spaces.Box, features_dim: int = 256) -> None:
-        """Makes the layers."""
+        """Creates the layers."""
         super().__init__(space, features_dim)
         self.layers = torch.nn.Sequential(
             torch.nn.PixelUnshuffle(4),
@@ -77,29 +78,29 @@ class Folded(BaseFeaturesExtractor):
             torch.nn.ReLU(),
         )
 
-    def forward(self, pictures: torch.Tensor) -> torch.Tensor:
-        """Encodes pictures."""
-        return self.layers(pictures)
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        """Encodes a batch of images."""
+        return self.layers(images)
 
 
 class Training:
-    """A run that goes on for as long as it is asked to."""
+    """A training run that can be extended step by step."""
 
     def __init__(self, epochs: int) -> None:
-        """Starts the processes and makes the model."""
-        games = VecFrameStack(SubprocVecEnv([Game] * ENVS), 4)
+        """Starts the subprocesses and creates the model."""
+        env = VecFrameStack(SubprocVecEnv([MarioEnv] * ENVS), 4)
         self._model = PPO(
             "CnnPolicy",
-            games,
+            env,
             n_steps=STEPS,
             n_epochs=epochs,
             batch_size=256,
             device="cpu",
-            policy_kwargs={"features_extractor_class": Folded, "net_arch": []},
+            policy_kwargs={"features_extractor_class": SpaceToDepthExtractor, "net_arch": []},
         )
 
     def run(self, steps: int) -> None:
-        """Collects and learns."""
+        """Trains for about `steps` environment steps."""
         self._model.learn(steps, reset_num_timesteps=False)
 
 

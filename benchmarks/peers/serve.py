@@ -1,8 +1,8 @@
 """The line protocol between a benchmark and a peer's worker.
 
-The parent writes a number of seconds and a clock ("wall" or "cpu") on a line; the worker runs its
+The parent writes a line with a number of seconds and a clock ("wall" or "cpu"); the worker runs its
 workload for about that long and answers with one line of JSON. A worker that waits for its turn
-takes no processor time, so contestants can be interleaved within one run.
+uses no CPU time, so contestants can take turns within one run.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 
 
-# "cpu" suits workloads of one thread on a machine that others use at the same time.
+# "cpu" suits single-threaded workloads on a busy machine.
 CLOCKS: dict[str, Callable[[], float]] = {"wall": time.perf_counter, "cpu": time.process_time}
 
 
 def measure(run: Callable[[int], None], seconds: float, batch: int, clock: str = "wall") -> float:
-    """Calls `run(batch)` for a while.
+    """Calls `run(batch)` repeatedly for `seconds`.
 
     Returns:
-        Units per second, where a call does `batch` units.
+        Units per second; each call counts as `batch` units.
     """
     now = CLOCKS[clock]
     units = 0
@@ -38,7 +38,7 @@ def measure(run: Callable[[int], None], seconds: float, batch: int, clock: str =
 
 
 def serve(run: Callable[[int], None], batch: int) -> None:
-    """Answers requests until the parent closes the pipe; for use inside a worker."""
+    """Answers requests until the parent closes the pipe; runs inside a worker."""
     print(json.dumps({"ready": True}), flush=True)
     for line in sys.stdin:
         seconds, clock = line.split()
@@ -46,7 +46,7 @@ def serve(run: Callable[[int], None], batch: int) -> None:
 
 
 class Worker:
-    """A peer's worker process, seen from the benchmark."""
+    """A peer's worker process."""
 
     def __init__(self, python: Path, script: str, *arguments: str) -> None:
         """Starts `peers/<script>` with the peer's interpreter and waits until it is ready."""
@@ -68,7 +68,7 @@ class Worker:
         return float(self._read()["rate"])
 
     def close(self) -> None:
-        """Ends the worker."""
+        """Stops the worker."""
         assert self._process.stdin is not None
         self._process.stdin.close()
         self._process.wait(timeout=30)
@@ -76,7 +76,7 @@ class Worker:
     def _read(self) -> dict[str, float]:
         assert self._process.stdout is not None
         for line in self._process.stdout:
-            if line.startswith("{"):  # peers print banners and warnings of their own
+            if line.startswith("{"):  # Peers also print banners and warnings.
                 answer: dict[str, float] = json.loads(line)
                 return answer
-        raise RuntimeError(f"{self._script} ended with status {self._process.wait()}")
+        raise RuntimeError(f"{self._script} exited with status {self._process.wait()}")

@@ -1,4 +1,8 @@
-"""The play that every contestant of a benchmark performs: random, rightwards, held."""
+"""The actions that every contestant plays: random, mostly to the right, held for several steps.
+
+`warpzone.bench.env.held_actions` generates the same sequence; a test keeps them equal. This copy
+exists because peers run in environments without `warpzone`.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +18,12 @@ _ACTIONS_DRAWN = 100_000
 
 
 def held_actions(seed: int) -> Iterator[int]:
-    """Yields action numbers for ever, each held for 1 to 7 agent steps."""
+    """Yields action indices endlessly, each held for 1 to 7 agent steps."""
     return itertools.cycle(action_sequence(seed, _ACTIONS_DRAWN).tolist())
 
 
 def action_sequence(seed: int, length: int) -> np.ndarray:
-    """Returns a sequence of held action numbers."""
+    """Returns a sequence of held action indices."""
     rng = np.random.default_rng(seed)
     actions = rng.choice(len(SIMPLE_ACTIONS), size=length, p=_PROBABILITIES)
     return np.repeat(actions, rng.integers(1, 8, size=length))[:length].astype(np.int64)

@@ -1,16 +1,16 @@
-"""Benchmark rows, and how they are shown."""
+"""A measured comparison, and tables of them."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from warpzone.bench.machine import machine
+from warpzone.bench.machine import machine_info
 
 
 @dataclass(frozen=True)
-class Row:
-    """One line of the table."""
+class Comparison:
+    """One row of the table: two measurements, their ratio and the required ratio."""
 
     what: str
     ours: str
@@ -22,11 +22,11 @@ class Row:
 
     @property
     def met(self) -> bool:
-        """Whether the bar is reached."""
+        """Whether the result meets the bar."""
         return self.result < self.bar if self.lower_is_better else self.result >= self.bar
 
     def cells(self) -> tuple[str, ...]:
-        """The row as text."""
+        """Returns the table cells."""
         sign = "<" if self.lower_is_better else "≥"
         result = f"{self.result:.1f} {self.unit}" if self.unit == "%" else f"{self.result:.2f}x"
         bar = f"{sign} {self.bar:g}{' %' if self.unit == '%' else 'x'}"
@@ -36,12 +36,12 @@ class Row:
 HEADINGS = ("what", "ours", "other", "result", "bar", "met")
 
 
-def markdown(rows: list[Row]) -> str:
-    """Returns the rows as a Markdown table."""
+def markdown(rows: list[Comparison]) -> str:
+    """Returns a Markdown table."""
     lines = [HEADINGS, tuple("---" for _ in HEADINGS), *(row.cells() for row in rows)]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
 
 
-def as_json(rows: list[Row]) -> dict[str, Any]:
-    """Returns the rows and the machine as data."""
-    return {"machine": machine(), "rows": [asdict(row) | {"met": row.met} for row in rows]}
+def as_json(rows: list[Comparison]) -> dict[str, Any]:
+    """Returns the comparisons and the machine as JSON-serializable data."""
+    return {"machine": machine_info(), "rows": [asdict(row) | {"met": row.met} for row in rows]}

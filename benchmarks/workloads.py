@@ -1,4 +1,4 @@
-"""Our side of the benchmark: the workloads of `warpzone bench env`, on level 1-1."""
+"""Warpzone's side of the comparisons: the workloads of `warpzone bench env` on level 1-1."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ LEVEL = "1-1"
 
 
 def raw_frames(rom: Path, render: bool) -> RawFrames:
-    """The bare console, drawn or not, with a restart at each death."""
+    """Returns the bare-console workload, with or without rendering."""
     console = warpzone.Console(roms.load_game(path=rom))
     _native.start(console, roms.SMB, LEVEL)
-    # As long as the peer's sequence, and therefore the same.
+    # The same length as the peer's sequence, and therefore the same actions.
     return RawFrames(console, render, held_actions(seed=0, length=100_000))
 
 
 def agent_steps(rom: Path, num_envs: int, num_threads: int) -> AgentSteps:
-    """The vector environment with the matched workload, its default settings."""
+    """Returns the vector-environment workload with default settings."""
     env = warpzone.make_vec(LEVEL, num_envs=num_envs, num_threads=num_threads, rom=rom)
     return AgentSteps(env, np.stack([held_actions(seed) for seed in range(num_envs)], axis=1))
