@@ -53,6 +53,10 @@ class CheckpointError(RunError):
     """A checkpoint is damaged, cannot be written, or holds what it must not."""
 
 
+class RunCompleteError(RunError):
+    """A run has nothing left to train."""
+
+
 class ResumeError(RunError):
     """A run cannot be resumed as asked; the text says what does not match."""
 

@@ -14,7 +14,7 @@ from small_campaign import FLAGS
 from warpzone import cli
 from warpzone.campaign.scoreboard import read_board
 from warpzone.campaign.state import read_state
-from warpzone.telemetry.jsonl import read_lines
+from warpzone.telemetry.reading import read_lines
 
 PROGRAM = "import sys; from warpzone.cli import main; sys.exit(main())"
 LEVELS = ["1-1", "1-2"]
@@ -57,7 +57,7 @@ def test_a_killed_campaign_continues_and_trains_nothing_twice(
     state = read_state(folder)
     assert state is not None
     assert {name: task.rounds for name, task in state.tasks.items()} == {"1-1": 1, "1-2": 1}
-    starts = {row["run/starts"] for row in read_lines(folder / "runs/1-1/metrics.jsonl")}
+    starts = {row["run/session"] for row in read_lines(folder / "runs/1-1/metrics.jsonl")}
     assert starts == {1}
 
     assert cli.main(["scoreboard", str(folder), "--verify"]) == 0

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from env_support import RIGHT_RUN, RIGHT_RUN_JUMP
+from warpzone.search.way import read_way
 
 import warpzone
 from warpzone import _native
-from warpzone.search.way import read_way
 
 WAYS = Path(__file__).parent.parent.parent / "ways"
 TO_THE_FLAG = [*[RIGHT_RUN_JUMP] * 8, *[RIGHT_RUN] * 4] * 12

@@ -13,7 +13,7 @@ from typing import Any
 from warpzone.errors import CheckpointError
 from warpzone.runs import checkpoint
 from warpzone.runs.checkpoint_store import find_latest, list_checkpoints
-from warpzone.telemetry.jsonl import read_lines, read_rows, segments
+from warpzone.telemetry.reading import read_lines, read_rows, segments
 
 MOST_GROWTH = 0.01
 
@@ -91,11 +91,11 @@ def _readable(run: Path, damaged: Path) -> Check:
 
 def _flat_memory(rows: list[dict[str, Any]]) -> Check:
     """Of the last session, after a third of it for warming up."""
-    last = max(row["run/starts"] for row in rows)
+    last = max(row["run/session"] for row in rows)
     used = [
         row["resources/memory_bytes"]
         for row in rows
-        if row["run/starts"] == last and "resources/memory_bytes" in row
+        if row["run/session"] == last and "resources/memory_bytes" in row
     ]
     if len(used) < 30:
         return Check("memory is flat", False, f"only {len(used)} rows in the last session")

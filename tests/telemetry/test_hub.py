@@ -9,8 +9,10 @@ import pytest
 from test_metrics import episode
 
 from warpzone.errors import MetricError
+from warpzone.telemetry.episodes import EPISODE_FIELDS
 from warpzone.telemetry.hub import Telemetry
-from warpzone.telemetry.jsonl import JsonlSink, read_lines
+from warpzone.telemetry.jsonl import JsonlSink
+from warpzone.telemetry.reading import read_lines
 from warpzone.telemetry.sinks import ParquetSnapshot
 
 
@@ -48,9 +50,11 @@ def test_rows_and_episodes_reach_their_sinks_in_order() -> None:
     with Telemetry([rows], [episodes]) as telemetry:
         for n in range(100):
             telemetry.write({"run/steps": n})
-        telemetry.episode(episode())
+        telemetry.episode(episode(), session=2, update=7)
     assert [row["run/steps"] for row in rows.rows] == list(range(100))
-    assert len(episodes.rows) == 1
+    (line,) = episodes.rows
+    assert list(line) == list(EPISODE_FIELDS)
+    assert (line["session"], line["update"]) == (2, 7)
     assert rows.closed
     assert episodes.closed
 
@@ -63,7 +67,7 @@ def test_a_wrong_row_is_the_callers_error() -> None:
 def test_values_that_are_not_finite_are_counted_in_the_row() -> None:
     sink = ListSink()
     with Telemetry([sink], [ListSink()]) as telemetry:
-        telemetry.episode(episode(reward=math.nan))
+        telemetry.episode(episode(reward=math.nan), session=1, update=1)
         telemetry.write({"loss/policy": math.nan})
     assert sink.rows[0]["loss/policy"] is None
     assert sink.rows[0]["telemetry/not_finite"] == 2
@@ -126,7 +130,7 @@ def test_the_last_snapshot_has_the_last_row(tmp_path: Path) -> None:
     snapshot = ParquetSnapshot(path, tmp_path / "metrics.parquet")
     with Telemetry([JsonlSink(path), snapshot]) as telemetry:
         for n in range(500):
-            telemetry.write({"run/steps": n, "run/starts": 1})
+            telemetry.write({"run/steps": n, "run/session": 1})
     assert len(list(read_lines(path))) == 500
     assert pq.read_table(tmp_path / "metrics.parquet").num_rows == 500
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from small_disk import fill, refuse_writes, small_disk
 
-from warpzone.telemetry.jsonl import JsonlSink, last_line, read_lines, read_rows, segments
+from warpzone.telemetry.jsonl import JsonlSink
+from warpzone.telemetry.reading import last_line, read_lines, read_rows, segments
 
 
 def numbers(path: Path) -> list[int]:
@@ -59,14 +60,18 @@ def test_half_a_line_is_cut_off_before_going_on(tmp_path: Path) -> None:
     assert path.read_text() == '{"n":1}\n{"n":2}\n'
 
 
-def test_a_vanished_directory_is_made_again(tmp_path: Path) -> None:
+def test_a_deleted_folder_is_not_refilled_and_a_restored_one_is_used(tmp_path: Path) -> None:
     path = tmp_path / "run" / "a.jsonl"
+    path.parent.mkdir()
     sink = JsonlSink(path)
     sink.write({"n": 1})
     shutil.rmtree(path.parent)
     sink.write({"n": 2})
-    assert numbers(path) == [2]
-    assert sink.dropped == 0
+    assert not path.parent.exists()
+    assert sink.dropped == 1
+    path.parent.mkdir()
+    sink.write({"n": 3})
+    assert numbers(path) == [3]
 
 
 def test_a_full_disk_drops_with_one_warning_and_goes_on(
@@ -130,10 +135,10 @@ def test_rows_done_again_after_a_resume_replace_the_old_ones(tmp_path: Path) -> 
     lines = [(1, 10), (1, 20), (1, 20), (1, 30), (2, 20), (2, 30), (2, 40)]
     path.write_text(
         "".join(
-            json.dumps({"run/starts": start, "run/steps": steps}) + "\n" for start, steps in lines
+            json.dumps({"run/session": start, "run/steps": steps}) + "\n" for start, steps in lines
         )
     )
-    found = [(row["run/starts"], row["run/steps"]) for row in read_rows(path)]
+    found = [(row["run/session"], row["run/steps"]) for row in read_rows(path)]
     assert found == [(1, 10), (2, 20), (2, 30), (2, 40)]
 
 

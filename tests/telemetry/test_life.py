@@ -13,9 +13,9 @@ from small_disk import refuse_writes
 
 from warpzone.system.processes import ProcessId
 from warpzone.telemetry.heartbeat import Heartbeat, last_heartbeat, state_of
-from warpzone.telemetry.jsonl import read_lines
 from warpzone.telemetry.log_file import LogFileHandler, log_to, prefix_of
 from warpzone.telemetry.metrics import clean_row
+from warpzone.telemetry.reading import read_lines
 from warpzone.telemetry.resources import ResourceMonitor
 
 
@@ -51,13 +51,16 @@ def test_only_a_rise_is_progress(tmp_path: Path) -> None:
     heart.close()
 
 
-def test_the_state_of_a_run_follows_from_its_last_sign() -> None:
+def test_the_state_of_a_run_follows_from_its_last_heartbeat() -> None:
     own = ProcessId.own().as_row()
     now = time.time()
     fresh = {"time": now, "phase": "learn", **own}
     assert state_of(None) == "new"
     assert state_of(fresh) == "running"
-    assert state_of(fresh | {"time": now - 120}) == "crashed"
+    assert state_of(fresh | {"time": now - 120}) == "stalled"  # frozen: alive without a heartbeat
+    assert state_of(fresh | {"stalled": True}) == "stalled"
+    assert state_of(fresh | {"time": now - 120, "host": "elsewhere"}) == "crashed"
+    assert state_of(fresh | {"time": "yesterday"}) == "stalled"
     assert state_of(fresh | {"pid": 2**22 + 1}) == "crashed"
     assert state_of(fresh | {"started": 1.0}) == "crashed"  # the number is used again
     assert state_of(fresh | {"host": "elsewhere"}) == "running"
@@ -138,14 +141,17 @@ def test_prefixes(logger: str, prefix: str) -> None:
     assert prefix_of(logger) == prefix
 
 
-def test_the_log_file_survives_a_vanished_directory_and_a_full_disk(
+def test_the_log_file_survives_a_deleted_folder_and_a_full_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "run" / "log.txt"
+    path.parent.mkdir()
     logger = logging.getLogger("warpzone.envs.vector")
     with log_to(LogFileHandler(path)):
         logger.info("one")
         shutil.rmtree(path.parent)
+        logger.info("lost with the folder")
+        path.parent.mkdir()
         logger.warning("two")
         end_fault = refuse_writes(monkeypatch)
         logger.info("lost")
@@ -153,9 +159,10 @@ def test_the_log_file_survives_a_vanished_directory_and_a_full_disk(
         end_fault()
         logger.info("three")
     lines = path.read_text().splitlines()
-    assert lines[0].endswith("[env] warning: two")
-    assert lines[1:2] == ["(2 lines were lost here)"]
-    assert lines[2].endswith("[env] three")
-    assert capsys.readouterr().err.count("cannot be written") == 1
+    assert lines[0] == "(1 lines were lost here)"
+    assert lines[1].endswith("[env] warning: two")
+    assert lines[2] == "(2 lines were lost here)"
+    assert lines[3].endswith("[env] three")
+    assert capsys.readouterr().err.count("cannot be written") == 2
     logger.info("after the block")
-    assert len(path.read_text().splitlines()) == 3
+    assert len(path.read_text().splitlines()) == 4

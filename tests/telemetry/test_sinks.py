@@ -18,25 +18,33 @@ def scalars(folder: Path, tag: str) -> list[tuple[int, float]]:
     return [(event.step, event.value) for event in accumulator.Scalars(tag)]
 
 
+def events_sink(folder: Path) -> TensorBoardSink:
+    (folder / "events").mkdir()
+    return TensorBoardSink(folder / "events")
+
+
 def test_tensorboard_reads_what_is_written(tmp_path: Path) -> None:
-    sink = TensorBoardSink(tmp_path / "events")
+    sink = events_sink(tmp_path)
     sink.write({"run/steps": 100, "loss/policy": 0.5, "loss/value": None})
     sink.write({"run/steps": 200, "loss/policy": 0.25})
     sink.close()
     assert scalars(tmp_path / "events", "loss/policy") == [(100, 0.5), (200, 0.25)]
 
 
-def test_tensorboard_survives_a_vanished_directory(tmp_path: Path) -> None:
-    sink = TensorBoardSink(tmp_path / "events")
+def test_tensorboard_survives_a_folder_that_is_deleted_and_restored(tmp_path: Path) -> None:
+    sink = events_sink(tmp_path)
     sink.write({"run/steps": 1, "loss/policy": 1.0})
     shutil.rmtree(tmp_path / "events")
-    sink.write({"run/steps": 2, "loss/policy": 2.0})
+    with pytest.raises(FileNotFoundError):
+        sink.write({"run/steps": 2, "loss/policy": 2.0})
+    (tmp_path / "events").mkdir()
+    sink.write({"run/steps": 3, "loss/policy": 3.0})
     sink.close()
-    assert scalars(tmp_path / "events", "loss/policy") == [(2, 2.0)]
+    assert scalars(tmp_path / "events", "loss/policy") == [(3, 3.0)]
 
 
 def test_tensorboard_survives_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sink = TensorBoardSink(tmp_path / "events")
+    sink = events_sink(tmp_path)
     sink.write({"run/steps": 1, "loss/policy": 1.0})
     end_fault = refuse_writes(monkeypatch, take=7)
     with pytest.raises(OSError, match="No space"):
@@ -65,8 +73,8 @@ def write_rows(path: Path, count: int) -> None:
     sink = JsonlSink(path, rotate_bytes=500)
     for n in range(count):
         loss = None if n == 1 else n / 2
-        sink.write({"run/steps": n, "run/starts": 1, "loss/policy": loss})
-    sink.write({"run/steps": count, "run/starts": 1, "loss/value": 1})
+        sink.write({"run/steps": n, "run/session": 1, "loss/policy": loss})
+    sink.write({"run/steps": count, "run/session": 1, "loss/value": 1})
     sink.close()
 
 
@@ -91,7 +99,7 @@ def test_snapshots_come_at_intervals_and_at_the_end(tmp_path: Path) -> None:
     now = 61.0
     snapshot.write({})
     assert pq.read_table(target).num_rows == 4
-    JsonlSink(source).write({"run/steps": 9, "run/starts": 1})
+    JsonlSink(source).write({"run/steps": 9, "run/session": 1})
     snapshot.write({})
     assert pq.read_table(target).num_rows == 4
     snapshot.close()

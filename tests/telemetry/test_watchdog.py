@@ -43,7 +43,7 @@ def test_a_stall_dumps_every_thread_once_until_the_run_goes_on(
     assert watchdog.stalls == 1
     assert [record.levelname for record in caplog.records] == ["WARNING", "WARNING"]
     assert str(file) in caplog.messages[0]
-    assert caplog.messages[1] == "the run goes on after a stall"
+    assert caplog.messages[1] == "the run continues after a stall"
 
 
 def test_the_watchdog_looks_by_itself(tmp_path: Path) -> None:

@@ -98,7 +98,9 @@ def test_gradients_that_stay_unusable_stop_the_run_with_a_snapshot(
         return real(self)
 
     monkeypatch.setattr(Trainer, "_apply_schedules", spoiled)
-    with pytest.raises(RunError, match=r"4 gradients in a row .*failed-0000000\d\.pt to look at"):
+    with pytest.raises(
+        RunError, match=r"4 gradients in a row .*failed-0000000\d\.pt for inspection"
+    ):
         session.start(config, "quiet")
     run = only_run(tmp_path)
     (failed,) = run.checkpoints.glob("failed-*.pt")

@@ -82,7 +82,8 @@ def test_a_signal_saves_the_latest_once_and_the_exit_code_tells(
         child.process.send_signal(number)
         returned, out, err = child.end()
         assert (returned, err) == (code, "")
-        assert f"stopped by {reason}; go on with: warpzone train --resume {child.run.path}" in out
+        assert f"stopped by {reason}: clear rate" in out
+        assert f"resume with: warpzone train --resume {child.run.path}" in out
         assert NO_THREADS in out
         assert len(list_checkpoints(child.run.path)) == 1
         latest = find_latest(child.run.path)

@@ -17,7 +17,7 @@ from warpzone.config.options import TrainConfig
 from warpzone.errors import CheckpointError
 from warpzone.runs import checkpoint
 from warpzone.runs.checkpoint_store import CheckpointStore, list_checkpoints
-from warpzone.telemetry.jsonl import read_rows
+from warpzone.telemetry.reading import read_rows
 from warpzone.train import session
 from warpzone.train.trainer import Trainer
 
@@ -163,7 +163,7 @@ def test_starts_count_up_although_an_earlier_checkpoint_is_taken(
     session.resume(run.path, tiny(tmp_path, updates=5, keep_checkpoints=9), display="quiet")
     rows = read_rows(run.metrics)
     assert [row["run/updates"] for row in rows] == [1, 2, 3, 4, 5]
-    assert [row["run/starts"] for row in rows] == [1, 1, 4, 4, 4]
+    assert [row["run/session"] for row in rows] == [1, 1, 4, 4, 4]
     assert run.log.read_text().count("skipped a damaged checkpoint") == 2
     assert oldest.exists()
 
@@ -183,7 +183,9 @@ def test_a_disk_that_is_full_for_a_while_costs_only_a_checkpoint(
     config = tiny(tmp_path, updates=7, checkpoint_minutes=1e-9)
     run, _ = session.start(config, "quiet")
     assert len(saves) == 7
-    assert run.log.read_text().count("the disk is full; the run goes on and tries again later") == 3
+    assert (
+        run.log.read_text().count("the disk is full; training continues and tries again later") == 3
+    )
     assert len(read_rows(run.metrics)) == 7
 
 

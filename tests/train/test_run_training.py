@@ -11,7 +11,7 @@ from warpzone.campaign.ending import Ending
 from warpzone.campaign.plan import Budget
 from warpzone.runs.checkpoint import read_meta
 from warpzone.runs.checkpoint_store import find_latest
-from warpzone.telemetry.jsonl import read_lines
+from warpzone.telemetry.reading import read_lines
 from warpzone.train.session import RunTraining
 from warpzone.train.trainer import Trainer
 
@@ -45,5 +45,5 @@ def test_a_run_goes_on_where_its_ending_left_it(tmp_path: Path, rom_path: Path) 
     assert steps_of(run) == 64
     assert not train(run, longer, Ending(("1-1",), 0.9, Budget(128, 0.0), 0))
     assert steps_of(run) == 128
-    assert [row["run/starts"] for row in read_lines(run / "metrics.jsonl")] == [1, 2, 3, 3]
+    assert [row["run/session"] for row in read_lines(run / "metrics.jsonl")] == [1, 2, 3, 3]
     assert [path.name for path in tmp_path.iterdir()] == ["1-1"]

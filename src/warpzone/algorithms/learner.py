@@ -104,8 +104,10 @@ class Learner:
         targets = self._targets(storage)
         rollout = self._rollout(storage, targets)
         seen: dict[str, list[float]] = {}
+        epochs = 0
         for _ in range(self.settings.epochs):
             kl = 0.0
+            epochs += 1
             for part in self._minibatches(rollout):
                 stats = self._update(part, ent_coef)
                 kl = stats["learn/approx_kl"]
@@ -118,6 +120,7 @@ class Learner:
             storage.values, targets.returns
         )
         result["learn/ent_coef"] = ent_coef
+        result["learn/epochs"] = epochs
         result["learn/value_mean"] = float(storage.values.mean())
         result["learn/advantage_std"] = float(targets.advantages.std())
         result["learn/skipped"] = self.skipped

@@ -8,17 +8,20 @@ from typing import Literal
 Shape = Literal["constant", "linear", "cosine"]
 
 
-def scheduled(shape: Shape, progress: float, final_share: float, warmup: float = 0.0) -> float:
+def scheduled(
+    shape: Shape, progress: float, final_share: float, warmup: float = 0.0, step: float = 0.0
+) -> float:
     """The factor on a starting value.
 
     Args:
         shape: How it falls.
         progress: Share of the run that is done.
         final_share: What is left of the value at the end.
-        warmup: Share of the run over which it rises from nothing.
+        warmup: Share of the run over which it rises linearly.
+        step: Share of the run that an update adds; the first one already gets this much.
     """
     if warmup > 0 and progress < warmup:
-        return progress / warmup
+        return min(1.0, (progress + step) / warmup)
     if shape == "constant":
         return 1.0
     done = min(max((progress - warmup) / max(1.0 - warmup, 1e-9), 0.0), 1.0)

@@ -18,7 +18,7 @@ from warpzone.config.presets import (
     with_observations,
     with_solutions,
 )
-from warpzone.errors import ConfigError
+from warpzone.errors import ConfigError, RunCompleteError
 
 Preset = Literal["cpu", "cpu-quick", "campaign", "gpu", "gpu-large"]
 
@@ -67,28 +67,33 @@ class Train:
             print(to_toml(self.config))
             print(estimate(self.config))
             return 0
+        from warpzone.system.output import say
         from warpzone.train import session
+        from warpzone.train.summary import end_line, next_line
         from warpzone.video.background import BackgroundRecorder
 
-        with BackgroundRecorder() as recorder:
-            if self.resume is not None:
-                run, stop = session.resume(
-                    self.resume,
-                    self.config,
-                    self.resume_with_changes,
-                    self.display,
-                    record=recorder.record,
-                )
-            else:
-                run, stop = session.start(self.config, self.display, record=recorder.record)
-        print(f"the run is in {run.path}")
-        if stop:
-            print(f"stopped by {stop.reason}; go on with: warpzone train --resume {run.path}")
-        elif self.video:
+        try:
+            with BackgroundRecorder() as recorder:
+                if self.resume is not None:
+                    run, stop = session.resume(
+                        self.resume,
+                        self.config,
+                        self.resume_with_changes,
+                        self.display,
+                        record=recorder.record,
+                    )
+                else:
+                    run, stop = session.start(self.config, self.display, record=recorder.record)
+        except RunCompleteError as complete:
+            say(f"{self.resume}: {complete}")
+            return 0
+        say(end_line(run, stop))
+        if self.video and not stop:
             from warpzone.video.policy_video import record_policy
 
             path = record_policy(run.path, run.videos / "final.mp4")
-            print(f"an episode of the trained policy: {path}")
+            say(f"an episode of the trained policy: {path}")
+        say(next_line(run, stop))
         return stop.exit_code
 
 

@@ -115,9 +115,7 @@ class InfoArrays:
         return LazyInfo(_INFO_NAMES, partial(_read_info, self._block.copy(), self._num_envs))
 
 
-_INFO_NAMES = dict.fromkeys(
-    (*_native.INFO_NUMBERS, *_native.INFO_FLAGS, "reward_terms", "enemies")
-)
+_INFO_NAMES = dict.fromkeys((*_native.INFO_NUMBERS, *_native.INFO_FLAGS, "reward_terms", "enemies"))
 
 
 def _carve_info(block: NDArray[np.uint8], num_envs: int) -> tuple[NDArray[Any], ...]:

@@ -17,8 +17,8 @@ from warpzone.report.charts import Rows, draw_charts, draw_sparkline
 from warpzone.report.logs import hints_html
 from warpzone.report.page import Section, collapsible, data_uri, make_page
 from warpzone.runs.directory import CONFIG_FILE, RunDirectory
-from warpzone.telemetry.jsonl import read_rows
 from warpzone.telemetry.metrics import STEPS
+from warpzone.telemetry.reading import read_rows
 from warpzone.telemetry.terminal import duration, short
 
 OnProgress = Callable[[str], None]

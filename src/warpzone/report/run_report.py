@@ -18,8 +18,8 @@ from warpzone.runs.directory import RunDirectory
 from warpzone.runs.levels import trained_levels
 from warpzone.runs.listing import summarize_run
 from warpzone.runs.saved_config import saved_config
-from warpzone.telemetry.jsonl import read_rows
 from warpzone.telemetry.metrics import STEPS
+from warpzone.telemetry.reading import read_rows
 from warpzone.telemetry.terminal import duration, short
 
 _log = logging.getLogger(__name__)

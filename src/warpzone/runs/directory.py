@@ -1,4 +1,4 @@
-"""A run is one directory, and everything about it can be read without our code."""
+"""A run is one directory; everything in it can be read without our code."""
 
 from __future__ import annotations
 
@@ -49,14 +49,38 @@ class RunDirectory:
         try:
             parent.mkdir(parents=True, exist_ok=True)
             run = cls(_make_unique(parent, name))
-            for folder in (run.checkpoints, run.videos, run.events):
-                folder.mkdir()
-            run.write_config(config)
+            run.make(config)
         except OSError as error:
             raise RunError(
                 f"no run can be created in {parent}: {describe_os_error(error)}"
             ) from error
         return run
+
+    def make(self, config: str) -> None:
+        """Makes the directory and its folders where they are missing, the configuration first.
+
+        Raises:
+            OSError: The system refused.
+        """
+        self.path.mkdir(parents=True, exist_ok=True)
+        self.write_config(config)
+        for folder in self._folders:
+            folder.mkdir(exist_ok=True)
+
+    def discard_empty(self) -> None:
+        """Removes a directory that was just made; what others have put into it stays.
+
+        Raises:
+            OSError: The system refused.
+        """
+        self.config.unlink(missing_ok=True)
+        for folder in (*self._folders, self.path):
+            if folder.is_dir() and not any(folder.iterdir()):
+                folder.rmdir()
+
+    @property
+    def _folders(self) -> tuple[Path, ...]:
+        return self.checkpoints, self.videos, self.events
 
     @classmethod
     def open(cls, path: Path) -> RunDirectory:
@@ -113,6 +137,11 @@ class RunDirectory:
     def stalls(self) -> Path:
         """Folder of thread dumps from stalls; created when it is needed."""
         return self.path / "stalls"
+
+    @property
+    def workers(self) -> Path:
+        """Folder of the logs of worker processes; made when it is needed."""
+        return self.path / "workers"
 
     @property
     def heartbeat(self) -> Path:

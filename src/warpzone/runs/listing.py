@@ -1,4 +1,4 @@
-"""Finding runs below a folder and telling what each has come to, without loading anything big."""
+"""Finding runs below a folder and summarizing each, without loading anything large."""
 
 from __future__ import annotations
 
@@ -10,30 +10,36 @@ from pathlib import Path
 from typing import Any
 
 from warpzone.runs.directory import CONFIG_FILE, RunDirectory
-from warpzone.telemetry.heartbeat import last_heartbeat, state_of
-from warpzone.telemetry.jsonl import last_line
-from warpzone.telemetry.metrics import STEPS
+from warpzone.telemetry.heartbeat import state_of
+from warpzone.telemetry.metrics import STEPS, UPDATES
+from warpzone.telemetry.reading import Row, last_line, number
 
 
 @dataclass(frozen=True)
 class RunSummary:
-    """One line of `warpzone runs`.
+    """What a run has achieved so far; the one source of `runs`, `runs show` and the report.
 
     Attributes:
         path: The run directory.
         level: As configured; None when the configuration does not say.
-        steps: Environment steps at the last sign of life.
-        clear_rate: Of the last row of metrics; None when there is none.
-        state: 'running', 'finished', 'interrupted', 'crashed' or 'new'.
-        changed: Unix seconds of the last sign of life.
+        steps: Environment steps done.
+        updates: Updates done.
+        clear_rate: Clears among the last 100 episodes; None when it is not known.
+        elapsed: Seconds of training; None when they are not known.
+        state: 'running', 'stalled', 'finished', 'interrupted', 'crashed' or 'new'.
+        changed: Unix seconds of the last heartbeat.
+        damages: Files that are damaged, and how.
     """
 
     path: Path
     level: str | None
     steps: int
+    updates: int
     clear_rate: float | None
+    elapsed: float | None
     state: str
     changed: float
+    damages: tuple[str, ...] = ()
 
 
 def list_runs(folder: Path, depth: int = 3, most_entries: int = 20_000) -> list[RunSummary]:
@@ -41,8 +47,8 @@ def list_runs(folder: Path, depth: int = 3, most_entries: int = 20_000) -> list[
 
     Args:
         folder: Such as `runs`.
-        depth: How many levels of folders are looked into.
-        most_entries: After so many directory entries the search ends.
+        depth: Levels of folders to search.
+        most_entries: Directory entries after which the search ends.
     """
     return sorted(
         (summarize_run(path) for path in _find(folder, depth, most_entries)),
@@ -51,20 +57,45 @@ def list_runs(folder: Path, depth: int = 3, most_entries: int = 20_000) -> list[
 
 
 def summarize_run(path: Path) -> RunSummary:
-    """Tells what a run has come to."""
+    """Summarizes a run; what is damaged counts as missing and is named."""
     run = RunDirectory(path)
-    row = last_line(run.metrics) or {}
-    sign = last_heartbeat(run.heartbeat)
-    changed = float(sign["time"]) if sign and "time" in sign else run.config.stat().st_mtime
-    steps = [row.get(STEPS), (sign or {}).get("steps")]
+    damages: list[str] = []
+
+    def on_damage(file: Path, reason: str) -> None:
+        damages.append(f"{file} is damaged: {reason}")
+
+    def newest(file: Path) -> Row:
+        try:
+            return last_line(file, on_damage) or {}
+        except OSError as error:
+            damages.append(f"{file} cannot be read: {error.strerror}")
+            return {}
+
+    row, heartbeat = newest(run.metrics), newest(run.heartbeat)
+    steps, updates = number(row, STEPS), number(row, UPDATES)
+    beat_steps, beat_updates = number(heartbeat, "steps"), number(heartbeat, "update")
+    # Whichever is newer: a resumed run may have begun with fewer steps than the last row has.
+    if steps is None or (number(heartbeat, "time") or 0.0) >= (number(row, "run/time") or 0.0):
+        steps = steps if beat_steps is None else beat_steps
+        updates = updates if beat_updates is None else beat_updates
     return RunSummary(
         path=path,
         level=_level(run.config),
-        steps=max(int(value) for value in [0, *steps] if value is not None),
-        clear_rate=row.get("rollout/clear_rate"),
-        state=state_of(sign),
-        changed=changed,
+        steps=int(steps or 0),
+        updates=int(updates or 0),
+        clear_rate=number(row, "rollout/clear_rate"),
+        elapsed=number(row, "run/elapsed"),
+        state=state_of(heartbeat or None),
+        changed=number(heartbeat, "time") or _modified(run.config),
+        damages=tuple(damages),
     )
+
+
+def _modified(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0  # Deleted since it was found.
 
 
 def _find(folder: Path, depth: int, most_entries: int) -> list[Path]:
@@ -76,7 +107,7 @@ def _find(folder: Path, depth: int, most_entries: int) -> list[Path]:
         place, level = waiting.popleft()
         if (place / CONFIG_FILE).is_file():
             found.append(place)
-            continue  # there are no runs inside runs
+            continue  # There are no runs inside runs.
         if level >= depth or not place.is_dir():
             continue
         try:
@@ -87,9 +118,9 @@ def _find(folder: Path, depth: int, most_entries: int) -> list[Path]:
                         break
                     if entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
                         waiting.append((Path(entry.path), level + 1))
-        except PermissionError:
+        except (PermissionError, FileNotFoundError):
             continue
-    # What the limit left unopened may still be runs, and looking costs little.
+    # Folders that the limit left unopened may still be runs, and checking them costs little.
     return [*found, *(place for place, _ in waiting if (place / CONFIG_FILE).is_file())]
 
 
@@ -97,7 +128,7 @@ def _level(config: Path) -> str | None:
     """The option named `level` or `levels`, at the top of the configuration or in a table."""
     try:
         tree = tomllib.loads(config.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     for table in [tree, *(value for value in tree.values() if isinstance(value, dict))]:
         for name in ("level", "levels"):

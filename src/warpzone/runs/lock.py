@@ -20,7 +20,7 @@ from warpzone.system.atomic_file import write_text_atomically
 from warpzone.system.file_lock import AdvisoryLock, Answer
 from warpzone.system.json_file import read_json
 from warpzone.system.processes import ProcessId
-from warpzone.telemetry.heartbeat import last_heartbeat, state_of
+from warpzone.telemetry.heartbeat import RUNNING, STALLED, last_heartbeat, state_of
 
 _log = logging.getLogger(__name__)
 
@@ -82,7 +82,7 @@ def _refuse_if_held(folder: Path, own: ProcessId, answer: Answer) -> None:
 def _is_active(holder: ProcessId, folder: Path) -> bool:
     alive = holder.is_alive()
     if alive is None:
-        return state_of(last_heartbeat(folder / "heartbeat.jsonl")) == "running"
+        return state_of(last_heartbeat(folder / "heartbeat.jsonl")) in (RUNNING, STALLED)
     return alive
 
 

@@ -9,19 +9,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-_HANDLED = (signal.SIGINT, signal.SIGTERM)
+# A closed terminal or ssh session sends SIGHUP, which Windows does not have.
+_HANDLED = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
 
 
 class StopRequest:
-    """What the loop polls between two pieces of work.
+    """What the loop polls between two updates.
 
     Attributes:
-        signal: The signal that asked, or None.
-        reason: What to tell the user, or None while nobody asked.
+        signal: The signal that asked to stop, or None.
+        reason: The reason for the user, or None while nobody asked.
     """
 
     def __init__(self) -> None:
-        """Begins unasked."""
+        """Starts without a request."""
         self.signal: signal.Signals | None = None
         self.reason: str | None = None
 
@@ -42,17 +45,18 @@ class StopRequest:
 
     @property
     def exit_code(self) -> int:
-        """What the program should end with: 130 for Ctrl-C, 143 for SIGTERM, else 0."""
+        """Exit code of the program: 130 for Ctrl-C, 143 for SIGTERM, 129 for SIGHUP, else 0."""
         return 0 if self.signal is None else 128 + int(self.signal)
 
 
 @contextmanager
 def handle_signals() -> Iterator[StopRequest]:
-    """Handles SIGINT and SIGTERM inside the block and restores what was there before.
+    """Handles SIGINT, SIGTERM and SIGHUP inside the block and restores the handlers afterwards.
 
     The first of them fills the request. A SIGINT after that raises KeyboardInterrupt wherever the
-    program is; another SIGTERM changes nothing, since schedulers send it more than once. Outside
-    the main thread, where Python allows no handlers, the request can still be filled by `ask`.
+    program is; another SIGTERM or SIGHUP changes nothing, since schedulers send them repeatedly. A
+    SIGHUP that is ignored, as under `nohup`, stays ignored. Outside the main thread, where Python
+    allows no handlers, the request can still be filled by `ask`.
 
     Yields:
         The request to poll.
@@ -63,7 +67,7 @@ def handle_signals() -> Iterator[StopRequest]:
     def handle(number: int, frame: FrameType | None) -> None:
         received = signal.Signals(number)
         if os.getpid() != owner:
-            # A forked worker has inherited this; for it a signal means what it always means.
+            # A forked worker has inherited this handler; it gets the default action.
             signal.signal(received, signal.SIG_DFL)
             os.kill(os.getpid(), number)
         elif received == signal.SIGINT and request:
@@ -78,6 +82,8 @@ def handle_signals() -> Iterator[StopRequest]:
     before = {}
     try:
         for number in _HANDLED:
+            if number != signal.SIGINT and signal.getsignal(number) == signal.SIG_IGN:
+                continue
             before[number] = signal.signal(number, handle)
         yield request
     finally:

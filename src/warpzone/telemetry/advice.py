@@ -1,4 +1,4 @@
-"""Advice: observers see every row of metrics and may answer with a sentence for the user."""
+"""Advice: observers see every row of metrics and may return sentences for the user."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 HINTS = "warpzone.train.guidance.hints"
-"""The logger that advice goes to; its lines begin with [hint]."""
+"""The logger of advice; its lines begin with [hint]."""
 
 
 class Observer(Protocol):
-    """Looks at rows of metrics, one after another, always from the same thread."""
+    """Receives rows of metrics one after another, always in the same thread."""
 
     def observe(self, row: Mapping[str, object]) -> Iterable[str]:
-        """Returns plain sentences about what the row shows and what to do, mostly none."""
+        """Returns sentences about what the row shows and what to do, usually none."""
 
 
 class AdviceSink:
-    """Shows rows to observers and logs what they answer, for log.txt and the terminal.
+    """Passes rows to observers and logs their advice, for log.txt and the terminal.
 
-    As a sink it has a thread of its own: an observer that is slow or fails holds up nothing.
+    As a sink it has its own thread: an observer that is slow or fails delays nothing.
     """
 
     def __init__(self, observers: Sequence[Observer]) -> None:
-        """Takes the observers, in the order in which they are asked."""
+        """Takes the observers, in the order in which they are called."""
         self._observers = observers
         self._log = logging.getLogger(HINTS)
 
     def write(self, row: Mapping[str, object]) -> None:
-        """Asks every observer."""
+        """Calls every observer."""
         for observer in self._observers:
             for advice in observer.observe(row):
                 self._log.info("%s", advice)

@@ -1,4 +1,4 @@
-"""A file that only grows, by whole records, and outlives what happens to its directory."""
+"""A file that only grows, by whole records."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from pathlib import Path
 
 
 class AppendFile:
-    """Appends records so that each is there wholly or not at all.
+    """Appends records so that each is in the file entirely or not at all.
 
-    Nothing is buffered: what was appended survives the end of the process. A vanished file or
-    directory is made again at the next record.
+    Nothing is buffered: an appended record survives the end of the process. A file that was removed
+    or replaced is opened again under its name at the next record. Its folder is not: whoever owns
+    the folder decides whether a deleted one comes back.
     """
 
     def __init__(self, path: Path) -> None:
         """Opens nothing yet.
 
         Args:
-            path: The file; goes on at its end when it exists.
+            path: The file; an existing one is continued at its end.
         """
         self.path = path
         self.size = 0
@@ -25,12 +26,15 @@ class AppendFile:
         self._descriptor: int | None = None
 
     def open(self) -> bool:
-        """Makes sure that the file is open under its name; True when it had to be opened."""
+        """Makes sure that the file is open under its name; True when it had to be opened.
+
+        Raises:
+            OSError: The system refused, or the folder does not exist.
+        """
         if self._descriptor is not None and not self._is_current(self._descriptor):
             self.close()
         if self._descriptor is not None:
             return False
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
         self._descriptor = os.open(self.path, flags, 0o644)
         self.size = os.fstat(self._descriptor).st_size

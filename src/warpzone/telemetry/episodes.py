@@ -1,4 +1,4 @@
-"""Episodes: the line that `episodes.jsonl` gets for each, and the metrics of many."""
+"""Episodes: their lines in `episodes.jsonl`, and the metrics of many of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from warpzone.errors import MetricError
 from warpzone.telemetry.metrics import END_REASONS, REWARD_TERMS, MetricRow
 from warpzone.telemetry.summary import summarize
 
-_CLEAR_WINDOW = 100
+_WINDOW = 100  # Episodes that a clear rate or a mean return is taken over.
 
 
 def _about(text: str, **options: Any) -> Any:
@@ -22,27 +22,30 @@ def _about(text: str, **options: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """One ended episode; the field's help is its documentation."""
+    """One ended episode; the help texts of the fields are their documentation."""
 
     time: float = _about("Unix seconds at its end")
     steps: int = _about("environment steps of the run at its end")
-    lane: int = _about("which lane played it")
+    env: int = _about("index of the env that played it")
     level: str = _about("the level it began in")
     reward: float = _about("sum of its rewards (the return)")
     length: int = _about("agent steps")
     frames: int = _about("emulated frames")
-    progress: int = _about("pixels of the way covered")
-    end: str = _about("why it ended, see below")
-    score: int = _about("the game's points")
-    coins: int = _about("coins at the end")
-    clock: int = _about("what was left on the game's clock")
-    start: str = _about("where it began: 'level', or 'snapshot' (reached before)", default="level")
-    terms: Mapping[str, float] = _about("reward terms, summed", default_factory=dict)
+    progress: int = _about("pixels of progress")
+    end: str = _about("why it ended: one of the reasons below")
+    score: int = _about("points in the game at its end")
+    coins: int = _about("coins at its end")
+    clock: int = _about("time left on the game's clock")
+    start: str = _about(
+        "where it began: 'level', or 'snapshot' (a state within the level)", default="level"
+    )
+    terms: Mapping[str, float] = _about("sum of each reward term", default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuses a reason or term that is not listed."""
+        """Rejects a reason or term that is not listed."""
         if self.end not in END_REASONS:
-            raise MetricError(f"'{self.end}' ends no episode; known: {', '.join(END_REASONS)}")
+            known = ", ".join(END_REASONS)
+            raise MetricError(f"'{self.end}' is not a reason for an episode's end; known: {known}")
         unknown = sorted(set(self.terms) - set(REWARD_TERMS))
         if unknown:
             raise MetricError(f"unknown reward terms: {', '.join(unknown)}")
@@ -53,7 +56,7 @@ class Episode:
         return self.end == "clear"
 
     def as_row(self) -> dict[str, object]:
-        """The line of `episodes.jsonl`: plain numbers, None for those that are not finite."""
+        """The episode as plain data, with None for NaN and infinity."""
         row = {name: _plain(value) for name, value in asdict(self).items()}
         row["terms"] = {name: _plain(value) for name, value in self.terms.items()}
         return row
@@ -67,28 +70,40 @@ def _plain(value: object) -> object:
     return value
 
 
-EPISODE_FIELDS: dict[str, str] = {item.name: item.metadata["help"] for item in fields(Episode)}
+EPISODE_FIELDS: dict[str, str] = {
+    **{item.name: item.metadata["help"] for item in fields(Episode)},
+    "session": "number of the run's session, as `run/session`",
+    "update": "number of the update that learns from its end",
+}
+"""Every field of a line in `episodes.jsonl`."""
 
 
 class EpisodeStatistics:
-    """Gathers episodes and turns those since the last row into metrics."""
+    """Gathers episodes and turns those since the last row into metrics.
+
+    Attributes:
+        total: Episodes so far.
+        best_progress: Most progress of any of them, in pixels.
+    """
 
     def __init__(self) -> None:
-        """Starts with none."""
+        """Starts without episodes."""
         self.total = 0
         self.best_progress = 0
         self._new: list[Episode] = []
-        self._cleared: deque[bool] = deque(maxlen=_CLEAR_WINDOW)
+        self._returns: deque[float] = deque(maxlen=_WINDOW)
+        self._cleared: deque[bool] = deque(maxlen=_WINDOW)
         self._by_level: dict[str, deque[tuple[bool, int]]] = defaultdict(
-            lambda: deque(maxlen=_CLEAR_WINDOW)
+            lambda: deque(maxlen=_WINDOW)
         )
 
     def add(self, episode: Episode) -> None:
-        """Takes an ended episode."""
+        """Adds an ended episode."""
         self.total += 1
         self.best_progress = max(self.best_progress, episode.progress)
         self._new.append(episode)
-        if episode.start == "level":  # Who begins near the flag proves nothing.
+        self._returns.append(episode.reward)
+        if episode.start == "level":  # An episode that begins near the flag proves nothing.
             self._cleared.append(episode.cleared)
             self._by_level[episode.level].append((episode.cleared, episode.progress))
 
@@ -98,8 +113,13 @@ class EpisodeStatistics:
         return sum(self._cleared) / len(self._cleared) if self._cleared else None
 
     @property
+    def mean_return(self) -> float | None:
+        """Mean return of the last 100 episodes; None before the first."""
+        return sum(self._returns) / len(self._returns) if self._returns else None
+
+    @property
     def level_clear_rates(self) -> dict[str, tuple[float, int]]:
-        """For each level: clears among its last 100 episodes from the start, and how many."""
+        """For each level: clear rate of its last 100 episodes from the start, and their number."""
         return {
             level: (sum(clear for clear, _ in results) / len(results), len(results))
             for level, results in self._by_level.items()
@@ -112,13 +132,13 @@ class EpisodeStatistics:
             "run/episodes": self.total,
             "episode/count": len(new),
             "episode/progress_best": self.best_progress,
-            "rollout/clears": sum(episode.cleared for episode in new),
         }
         if self.clear_rate is not None:
             row["rollout/clear_rate"] = self.clear_rate
         for level, results in self._by_level.items():
-            row[f"level/clear_rate/{level}"] = sum(clear for clear, _ in results) / len(results)
-            row[f"level/progress_mean/{level}"] = sum(way for _, way in results) / len(results)
+            clears, pixels = zip(*results, strict=True)
+            row[f"level/clear_rate/{level}"] = sum(clears) / len(results)
+            row[f"level/progress_mean/{level}"] = sum(pixels) / len(results)
         row |= summarize("episode/return", [episode.reward for episode in new])
         row |= summarize("episode/length", [episode.length for episode in new])
         row |= summarize("episode/progress", [episode.progress for episode in new])
@@ -131,19 +151,21 @@ class EpisodeStatistics:
             "total": self.total,
             "best_progress": self.best_progress,
             "new": [episode.as_row() for episode in self._new],
+            "returns": list(self._returns),
             "cleared": list(self._cleared),
             "by_level": {level: list(results) for level, results in self._by_level.items()},
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on from a saved state."""
+        """Takes what `state_dict` returned."""
         self.total = state["total"]
         self.best_progress = state["best_progress"]
         self._new = [Episode(**row) for row in state["new"]]
-        self._cleared = deque(state["cleared"], maxlen=_CLEAR_WINDOW)
+        self._returns = deque(state["returns"], maxlen=_WINDOW)
+        self._cleared = deque(state["cleared"], maxlen=_WINDOW)
         self._by_level.clear()
         for level, results in state["by_level"].items():
-            self._by_level[level].extend((bool(clear), int(way)) for clear, way in results)
+            self._by_level[level].extend((bool(clear), int(pixels)) for clear, pixels in results)
 
 
 def _ends_and_terms(episodes: list[Episode]) -> MetricRow:

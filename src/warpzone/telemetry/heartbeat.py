@@ -1,21 +1,23 @@
-"""Signs of life: a thread that appends what the run is doing, and reading them back."""
+"""The heartbeat: a thread that appends what the run is doing, and what its last line says."""
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from pathlib import Path
-from typing import Any
 
 from warpzone.system.processes import ProcessId
-from warpzone.telemetry.jsonl import JsonlSink, last_line
+from warpzone.telemetry.jsonl import JsonlSink
+from warpzone.telemetry.reading import Row, last_line, number
 
 INTERVAL = 5.0
-"""Seconds between two signs of life."""
+"""Seconds between two lines."""
 
 FRESH = 30.0
-"""Age in seconds at which the last sign of life proves nothing any more."""
+"""Age in seconds from which a line no longer proves that the process runs."""
 
+RUNNING, STALLED = "running", "stalled"
 FINISHED, INTERRUPTED, CRASHED = "finished", "interrupted", "crashed"
 _ROTATE_BYTES = 4 * 1024 * 1024
 
@@ -23,15 +25,19 @@ _ROTATE_BYTES = 4 * 1024 * 1024
 class Heartbeat:
     """Writes a line every few seconds, whatever the loop does."""
 
-    def __init__(self, path: Path, interval: float = INTERVAL) -> None:
+    def __init__(
+        self, path: Path, interval: float = INTERVAL, stall_seconds: float = math.inf
+    ) -> None:
         """Starts the thread.
 
         Args:
             path: Such as `heartbeat.jsonl`.
             interval: Seconds between lines.
+            stall_seconds: Without progress for this long, lines say that the run is stalled.
         """
         self._sink = JsonlSink(path, _ROTATE_BYTES)
         self._interval = interval
+        self._stall_seconds = stall_seconds
         self._process = ProcessId.own()
         self._lock = threading.Lock()
         self._wake = threading.Event()
@@ -46,7 +52,7 @@ class Heartbeat:
     def beat(
         self, phase: str | None = None, update: int | None = None, steps: int | None = None
     ) -> None:
-        """Says what the loop does now; cheap enough for every step.
+        """Notes what the loop does now; cheap enough for every step.
 
         Args:
             phase: Such as 'rollout', 'learn', 'checkpoint', 'evaluate'.
@@ -66,7 +72,7 @@ class Heartbeat:
 
     @property
     def seconds_since_progress(self) -> float:
-        """How long neither steps nor updates have risen."""
+        """Seconds since steps or updates last rose."""
         with self._lock:
             return time.monotonic() - self._progress_clock
 
@@ -84,7 +90,7 @@ class Heartbeat:
 
     def _run(self) -> None:
         while True:
-            last = self._closing  # read first: the last row is one made after `close` said how
+            last = self._closing  # Read first: the last row must be one made after `close`.
             self._sink.write(self._row())
             if last:
                 break
@@ -92,6 +98,7 @@ class Heartbeat:
         self._sink.close()
 
     def _row(self) -> dict[str, object]:
+        stalled = self.seconds_since_progress >= self._stall_seconds
         with self._lock:
             return {
                 "time": time.time(),
@@ -99,31 +106,35 @@ class Heartbeat:
                 "update": self._update,
                 "steps": self._steps,
                 "last_progress": self._progress_time,
+                "stalled": stalled,
                 **self._process.as_row(),
             }
 
 
-def last_heartbeat(path: Path) -> dict[str, Any] | None:
-    """Returns the newest sign of life of a run, or None."""
+def last_heartbeat(path: Path) -> Row | None:
+    """Returns the newest line of a run's heartbeat, or None."""
     return last_line(path)
 
 
-def state_of(row: dict[str, Any] | None, now: float | None = None) -> str:
-    """Judges a run by its newest sign of life.
+def state_of(row: Row | None, now: float | None = None) -> str:
+    """Tells the state of a run from its newest heartbeat.
 
     Args:
         row: From `last_heartbeat`.
         now: Unix seconds, for tests.
 
     Returns:
-        'running', 'finished', 'interrupted', 'crashed', or 'new' for a run without any sign.
+        'running', 'finished', 'interrupted', 'crashed', 'new' for a run without a heartbeat, or
+        'stalled': its process is alive, but frozen, or without progress for too long.
     """
     if row is None:
         return "new"
     phase = str(row.get("phase"))
     if phase in (FINISHED, INTERRUPTED, CRASHED):
         return phase
-    age = (time.time() if now is None else now) - float(row.get("time", 0.0))
+    age = (time.time() if now is None else now) - (number(row, "time") or 0.0)
     process = ProcessId.from_row(row)
-    alive = process is not None and process.is_alive() is not False
-    return "running" if alive and age < FRESH else CRASHED
+    alive = None if process is None else process.is_alive()
+    if alive is False or (alive is None and age >= FRESH):
+        return CRASHED
+    return STALLED if age >= FRESH or row.get("stalled") is True else RUNNING

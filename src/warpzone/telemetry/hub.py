@@ -1,4 +1,4 @@
-"""The fan-out: rows go to every sink, each in a thread of its own, and the loop never waits."""
+"""The fan-out: rows go to every sink, each in its own thread, and the loop never waits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _Row = Mapping[str, object]
 
 
 class _Worker:
-    """One sink, its queue and its thread: a sink that hangs holds up no other."""
+    """One sink, its queue and its thread: a sink that hangs delays no other."""
 
     def __init__(self, sink: Sink, capacity: int) -> None:
         self.dropped = 0
@@ -32,7 +32,7 @@ class _Worker:
 
     @property
     def lost(self) -> int:
-        """Rows that did not get where they should."""
+        """Rows that were lost on the way."""
         return self.dropped + self.failed + int(getattr(self._sink, "dropped", 0))
 
     def offer(self, row: _Row) -> None:
@@ -50,7 +50,7 @@ class _Worker:
             self._full = False
 
     def flush(self, deadline: float) -> bool:
-        """Waits until everything queued so far is with the sink."""
+        """Waits until the sink has everything that was queued so far."""
         done = threading.Event()
         return self._put(done, deadline) and done.wait(max(0.0, deadline - time.monotonic()))
 
@@ -85,7 +85,7 @@ class _Worker:
                 self._sink.close()
             else:
                 self._sink.write(row)
-        except Exception as error:  # noqa: BLE001  # sinks are anybody's code; the run goes on
+        except Exception as error:  # noqa: BLE001 - sinks are anybody's code; the run continues
             self.failed += 1
             if self.failed == 1:
                 _log.warning("%s could not %s: %s", self._name, what, error, exc_info=error)
@@ -108,7 +108,7 @@ class Telemetry:
         episodes: Sequence[Sink] = (),
         capacity: int = 10_000,
     ) -> None:
-        """Starts one thread a sink.
+        """Starts one thread per sink.
 
         Args:
             metrics: Sinks of metric rows; closed in this order, so a sink that reads another's
@@ -128,10 +128,10 @@ class Telemetry:
         return sum(worker.lost for worker in [*self._metrics, *self._episodes])
 
     def write(self, row: MetricRow) -> None:
-        """Sends a row of metrics, with the time and what was lost so far added.
+        """Sends a row of metrics; adds the time and the counts of what was lost.
 
         Raises:
-            MetricError: A name is not listed or a value is no number.
+            MetricError: A name is not listed or a value is not a number.
         """
         clean, not_finite = clean_row(row)
         self.not_finite += not_finite
@@ -141,15 +141,21 @@ class Telemetry:
         for worker in self._metrics:
             worker.offer(clean)
 
-    def episode(self, episode: Episode) -> None:
-        """Sends an ended episode."""
-        row = episode.as_row()
+    def episode(self, episode: Episode, session: int, update: int) -> None:
+        """Sends an ended episode.
+
+        Args:
+            episode: The episode.
+            session: Number of the run's session.
+            update: Number of the update that learns from its end.
+        """
+        row = episode.as_row() | {"session": session, "update": update}
         self.not_finite += [*row.values(), *_terms(row)].count(None)
         for worker in self._episodes:
             worker.offer(row)
 
     def flush(self, timeout: float = 10.0) -> bool:
-        """Waits until all rows so far are with the sinks; False when that took too long."""
+        """Waits until the sinks have all rows so far; False when that took too long."""
         deadline = time.monotonic() + timeout
         results = [worker.flush(deadline) for worker in [*self._metrics, *self._episodes]]
         return all(results)

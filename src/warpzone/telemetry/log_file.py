@@ -1,17 +1,20 @@
-"""log.txt: what Python's logging says, with a prefix for the part that says it."""
+"""log.txt: the records of Python's logging, with a prefix for the part that they come from."""
 
 from __future__ import annotations
 
 import logging
+import re
 import sys
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from warpzone.system.output import say
 from warpzone.telemetry.append_file import AppendFile
 
-# By the part of the package that a logger is named after; everything else is training.
+# By the part of the package that a logger is named after; all other parts are training.
 _PREFIXES = {
     "warpzone.envs": "env",
     "warpzone.replay": "replay",
@@ -19,6 +22,7 @@ _PREFIXES = {
     "warpzone.bench.env": "bench",
     "warpzone.runs.backfill": "migrate",
 }
+_LOGGERS = {prefix: name for name, prefix in _PREFIXES.items()}
 
 
 def prefix_of(logger: str) -> str:
@@ -50,7 +54,7 @@ class PrefixFormatter(logging.Formatter):
 
 
 class LogFileHandler(logging.Handler):
-    """Appends to a file; survives a vanished directory and a full disk."""
+    """Appends to a file; survives a deleted folder and a full disk."""
 
     def __init__(self, path: Path) -> None:
         """Opens nothing yet.
@@ -64,7 +68,7 @@ class LogFileHandler(logging.Handler):
         self._dropped = 0
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Writes one record; what cannot be written is counted and told later."""
+        """Writes one record; lost ones are counted and reported once writing works again."""
         text = self.format(record) + "\n"
         try:
             if self._dropped:
@@ -73,7 +77,7 @@ class LogFileHandler(logging.Handler):
             self._file.append(text.encode(errors="backslashreplace"))
         except OSError as error:
             if not self._dropped:
-                print(f"{self._file.path} cannot be written: {error}", file=sys.stderr)
+                say(f"{self._file.path} cannot be written: {error}", sys.stderr)
             self._dropped += 1
 
     def close(self) -> None:
@@ -83,8 +87,26 @@ class LogFileHandler(logging.Handler):
 
 
 @contextmanager
+def warnings_to_log() -> Iterator[None]:
+    """Sends Python's warnings to warpzone's loggers inside the block, for log.txt and the display.
+
+    A warning's own prefix, such as '[env] ', names the part that it comes from.
+    """
+
+    def log(message: Warning | str, *_: object, **__: object) -> None:
+        match = re.match(r"\[(\w+)\] ", str(message))
+        logger = _LOGGERS.get(match[1]) if match else None
+        text = str(message)[match.end() :] if match and logger else str(message)
+        logging.getLogger(logger or "warpzone.train").warning("%s", text)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = log
+        yield
+
+
+@contextmanager
 def log_to(handler: logging.Handler, level: int = logging.INFO) -> Iterator[None]:
-    """Sends everything that warpzone's loggers say to a handler, and closes it afterwards."""
+    """Sends the records of all warpzone loggers to a handler, and closes it afterwards."""
     logger = logging.getLogger("warpzone")
     before = logger.level
     logger.addHandler(handler)

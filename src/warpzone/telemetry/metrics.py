@@ -1,6 +1,6 @@
-"""The one list of metric names; rows are checked against it and docs/metrics.md is made from it.
+"""The one list of metrics: rows are checked against it, and docs/metrics.md is generated from it.
 
-`python -m warpzone.telemetry.metrics_page docs/metrics.md` writes the page again.
+`python -m warpzone.telemetry.metrics_page docs/metrics.md` regenerates the page.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import math
 import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from warpzone.errors import MetricError
 
@@ -17,11 +17,11 @@ MetricRow = dict[str, float | int]
 """What a producer writes: name to number."""
 
 CleanRow = dict[str, float | int | None]
-"""What reaches the sinks: as above, where None stands for a number that was not finite."""
+"""What the sinks get: the same, where None stands for a number that was not finite."""
 
 STEPS = "run/steps"
 UPDATES = "run/updates"
-STARTS = "run/starts"
+SESSION = "run/session"
 
 # In the order in which an episode's end is judged; `other` is what none of them explains.
 END_REASONS = {
@@ -39,16 +39,24 @@ END_REASONS = {
 REWARD_TERMS = ("distance", "score", "coin", "death", "clear", "milestone", "time")
 
 
+Reduction = Literal["mean", "time_mean", "sum", "latest"]
+"""How a row that covers several updates combines their values.
+
+'mean' weighs every environment step alike, 'time_mean' every second of training.
+"""
+
+
 @dataclass(frozen=True)
 class Metric:
     """One name.
 
     Attributes:
         name: `group/name`.
-        unit: What one of it is; empty for a plain number.
+        unit: Its unit; empty for a plain number.
         help: One sentence.
         whole: Whether it is a whole number.
         labelled: Whether a label follows the name, as in `level/clear_rate/1-1`.
+        reduction: How a row that covers several updates combines their values.
     """
 
     name: str
@@ -56,181 +64,178 @@ class Metric:
     help: str
     whole: bool = False
     labelled: bool = False
+    reduction: Reduction = "mean"
+
+
+def _latest(name: str, unit: str, text: str, labelled: bool = False) -> Metric:
+    return Metric(name, unit, text, labelled=labelled, reduction="latest")
 
 
 def _count(name: str, unit: str, text: str) -> Metric:
-    return Metric(name, unit, text, whole=True)
+    return Metric(name, unit, text, whole=True, reduction="latest")
 
 
-def _spread(prefix: str, unit: str, text: str, statistics: str) -> list[Metric]:
-    """The same quantity by several statistics, named as `warpzone.telemetry.summary` does."""
+def _speed(name: str, unit: str, text: str) -> Metric:
+    return Metric(name, unit, text, reduction="time_mean")
+
+
+def _statistics(prefix: str, unit: str, text: str, names: str) -> list[Metric]:
+    """One quantity by several statistics, named as `warpzone.telemetry.summary` does."""
     meaning = {
         "mean": "mean",
         "std": "standard deviation",
-        "min": "smallest",
-        "max": "largest",
+        "min": "minimum",
+        "max": "maximum",
         "p10": "10th percentile",
         "p50": "median",
         "p90": "90th percentile",
         "p99": "99th percentile",
     }
-    return [
-        Metric(f"{prefix}_{key}", unit, f"{text}: {meaning[key]}.") for key in statistics.split()
-    ]
+    return [_latest(f"{prefix}_{key}", unit, f"{text}: {meaning[key]}.") for key in names.split()]
 
 
 _RUN = [
-    Metric("run/time", "Unix seconds", "When the row was written."),
-    Metric("run/elapsed", "s", "Wall time of the run so far, pauses between resumes left out."),
-    _count(STEPS, "steps", "Environment steps of all lanes since the run began."),
+    _latest("run/time", "Unix seconds", "When the row was written."),
+    _latest("run/elapsed", "s", "Training time since the run began, without pauses."),
+    _count(STEPS, "steps", "Environment steps of all envs since the run began."),
     _count(UPDATES, "updates", "Updates of the policy since the run began."),
     _count("run/episodes", "episodes", "Episodes that have ended since the run began."),
-    _count(STARTS, "starts", "How often the run was started; 1 until it is resumed."),
+    _count(SESSION, "", "Number of the session: 1 until the run is resumed, then 2, and so on."),
 ]
 
 _LOSS = [
-    Metric("loss/total", "", "What the optimizer minimises."),
+    Metric("loss/total", "", "The loss that the optimizer minimizes."),
     Metric("loss/policy", "", "Policy loss."),
     Metric("loss/value", "", "Value loss, before its coefficient."),
-    Metric("loss/entropy", "", "Entropy term as it enters the total: minus coefficient x entropy."),
-    Metric("loss/imitation_policy", "", "Policy part of self-imitation, before its weight."),
-    Metric("loss/imitation_value", "", "Critic's part of it, before its weight."),
+    Metric("loss/entropy", "", "Entropy term as part of the total: minus ent_coef x entropy."),
+    Metric("loss/imitation_policy", "", "Policy loss of self-imitation, before its weight."),
+    Metric("loss/imitation_value", "", "Value loss of self-imitation, before its weight."),
 ]
 
 _LEARN = [
-    _count("learn/policy_lag", "updates", "Age of the policy that collected; 0 unless overlapped."),
-    Metric("learn/learning_rate", "", "Learning rate of the last optimizer step."),
-    Metric("learn/ent_coef", "", "Weight of the entropy term."),
-    Metric("learn/clip_range", "", "PPO's clipping range of the probability ratio."),
+    _count("learn/policy_lag", "updates", "Age of the policy that collected; 0 without --overlap."),
+    _latest("learn/learning_rate", "", "Learning rate of the last optimizer step."),
+    _latest("learn/ent_coef", "", "Coefficient of the entropy term."),
     Metric("learn/entropy", "nats", "Mean entropy of the policy."),
-    Metric("learn/approx_kl", "nats", "Mean divergence of the new policy from the collecting one."),
-    Metric("learn/clip_fraction", "share", "Samples whose ratio was clipped."),
-    Metric("learn/rho_mean", "", "V-trace: mean importance ratio before it is cut off."),
+    Metric("learn/approx_kl", "nats", "Mean KL divergence of the new policy from the old one."),
+    Metric("learn/clip_fraction", "share", "Samples whose probability ratio was clipped."),
     Metric("learn/grad_norm", "", "Gradient norm before clipping, mean over optimizer steps."),
     Metric("learn/explained_variance", "share", "Variance of the returns that the value explains."),
     Metric("learn/value_mean", "", "Mean value estimate of the rollout."),
-    Metric("learn/advantage_std", "", "Spread of the advantages before they are normalised."),
-    _count(
-        "learn/epochs", "epochs", "Passes over the rollout, fewer when the KL limit stops them."
-    ),
-    _count("learn/skipped", "updates", "Optimizer steps that a guard skipped since the run began."),
+    Metric("learn/advantage_std", "", "Standard deviation of the advantages before normalization."),
+    Metric("learn/epochs", "epochs", "Passes over a rollout; target_kl may end them early."),
+    _count("learn/skipped", "steps", "Optimizer steps skipped by a guard since the run began."),
 ]
 
 _SPEED = [
-    Metric("speed/steps_per_second", "steps/s", "Environment steps by wall time."),
-    Metric("speed/updates_per_second", "updates/s", "Updates by wall time."),
-    Metric("speed/rollout_seconds", "s", "Collecting, per update; overlapped, beside learning."),
-    Metric("speed/emulation_seconds", "s", "Part of collecting: stepping the games, per update."),
+    _speed("speed/steps_per_second", "steps/s", "Environment steps per second of training."),
+    _speed("speed/updates_per_second", "updates/s", "Updates per second of training."),
+    Metric("speed/rollout_seconds", "s", "Collecting, per update; with --overlap, while learning."),
+    Metric("speed/emulation_seconds", "s", "Part of collecting: stepping the envs, per update."),
     Metric("speed/inference_seconds", "s", "Part of collecting: choosing actions, per update."),
     Metric("speed/learn_seconds", "s", "Learning, per update."),
-    Metric("speed/other_share", "share", "Time outside emulation, inference and learning."),
-    Metric("speed/learner_idle_seconds", "s", "The learner's wait for its rollout."),
-    Metric("speed/collector_idle_seconds", "s", "Time without collecting before the rollout."),
+    _speed("speed/other_share", "share", "Time outside emulation, inference and learning."),
+    Metric(
+        "speed/learner_idle_seconds", "s", "Waiting of the learner for its rollout, per update."
+    ),
+    Metric("speed/collector_idle_seconds", "s", "Time without collecting, per update."),
 ]
 
 _EPISODE = [
-    _count("episode/count", "episodes", "Episodes that ended since the row before."),
-    *_spread("episode/return", "", "Sum of rewards", "mean std min max p50 p90 p99"),
-    *_spread("episode/length", "steps", "Steps of an episode", "mean min max p10 p50 p90 p99"),
-    *_spread("episode/progress", "px", "Progress", "mean std min max p50 p90 p99"),
-    Metric("episode/progress_best", "px", "Most progress of any episode of the run."),
+    _count("episode/count", "episodes", "Episodes that ended since the previous row."),
+    *_statistics("episode/return", "", "Sum of rewards", "mean std min max p50 p90 p99"),
+    *_statistics("episode/length", "steps", "Agent steps", "mean min max p10 p50 p90 p99"),
+    *_statistics("episode/progress", "px", "Progress", "mean std min max p50 p90 p99"),
+    _latest("episode/progress_best", "px", "Most progress of any episode of the run."),
 ]
 
 _ENDS = [
     metric
     for reason, text in END_REASONS.items()
     for metric in (
-        _count(f"end/{reason}_count", "episodes", f"Episodes since the row before where {text}."),
-        Metric(f"end/{reason}_share", "share", "The same, as a share of those episodes."),
+        _count(f"end/{reason}_count", "episodes", f"Episodes since the previous row: {text}."),
+        _latest(f"end/{reason}_share", "share", "The same, as a share of those episodes."),
     )
 ]
 
 _REWARD = [
-    Metric("reward/sum", "", "All rewards of the rollouts since the row before, all lanes."),
+    Metric("reward/sum", "", "All rewards since the previous row, all envs.", reduction="sum"),
     *(
-        Metric(f"reward/{term}_sum", "", f"Of ended episodes since the row before: {term} term.")
+        _latest(f"reward/{term}_sum", "", f"{term} term of episodes ended since the previous row.")
         for term in REWARD_TERMS
     ),
 ]
 
 _ROLLOUT = [
-    Metric("rollout/clear_rate", "share", "Clears among the last 100 episodes."),
-    Metric("rollout/forward_share", "share", "Lanes whose progress rose during the rollout."),
+    _latest("rollout/clear_rate", "share", "Clears among the last 100 episodes."),
+    Metric("rollout/forward_share", "share", "Envs whose progress rose during a rollout."),
     Metric("rollout/override_share", "share", "Steps whose action a script or a rescue forced."),
-    Metric("rollout/progress_per_step", "px/step", "Progress of all lanes by steps."),
-    Metric("rollout/stagnation_mean", "frames", "Frames without progress, mean over the lanes."),
-    _count("rollout/milestones", "milestones", "Milestones passed since the row before."),
-    _count("rollout/clears", "episodes", "Clears since the row before."),
-    Metric("level/clear_rate", "share", "Clears among a level's last 100 episodes.", labelled=True),
-    Metric("level/progress_mean", "px", "Mean progress on a level.", labelled=True),
-    Metric("level/share", "share", "Steps that a curriculum aims to give a level.", labelled=True),
+    Metric("rollout/progress_per_step", "px/step", "Progress per environment step."),
+    Metric("rollout/stagnation_mean", "frames", "Frames without progress, mean over the envs."),
+    _latest("level/clear_rate", "share", "Clears among a level's last 100 episodes.", True),
+    _latest("level/progress_mean", "px", "Mean progress in a level's last 100 episodes.", True),
+    _latest(
+        "level/share", "share", "Share of the steps that a curriculum plans for a level.", True
+    ),
 ]
 
-_AIDS = [
+_GUIDANCE = [
     _count("rescue/count", "rescues", "Rescues since the run began."),
-    _count("rescue/envs", "lanes", "Lanes that are driven by a script or a rescue now."),
-    Metric("adaptive/distance_weight", "", "Weight of distance under adaptive control."),
-    Metric("adaptive/entropy_scale", "", "Its factor on the entropy weight."),
-    Metric("adaptive/rate_scale", "", "Its factor on the learning rate."),
+    _count("rescue/envs", "envs", "Envs that a script or a rescue drives now."),
+    _latest("adaptive/distance_weight", "", "Weight of the distance reward under --adaptive."),
+    _latest("adaptive/entropy_scale", "", "Factor of --adaptive on the entropy coefficient."),
+    _latest("adaptive/rate_scale", "", "Factor of --adaptive on the learning rate."),
 ]
 
 _REPLAY = [
-    Metric("replay/fill", "share", "Transitions that can be drawn, of the capacity."),
+    _latest("replay/fill", "share", "Transitions in the buffer, of its capacity."),
     _count("replay/pushed", "transitions", "Transitions pushed since the run began."),
-    Metric("replay/better_share", "share", "Drawn ones that were better than the critic says now."),
-    Metric(
-        "replay/demonstration_better_share", "share", "The same of steps drawn from demonstrations."
-    ),
-    Metric("replay/unique_ratio_last", "share", "Different transitions in the last draw."),
-    Metric("replay/unique_ratio_mean", "share", "The same, mean over all draws."),
-    *_spread("replay/priority", "", "Priorities as they are drawn by", "mean p50 p90 p99"),
-    Metric("replay/sample_seconds", "s", "Drawing, per update."),
-    Metric("replay/draw_seconds", "s", "Part of it: finding which."),
-    Metric("replay/gather_seconds", "s", "Part of it: bringing them together."),
-    _count("replay/device_sampler", "", "1 when the device draws, 0 for the sum-tree."),
-]
-
-_EVALUATION = [
-    _count("eval/episodes", "episodes", "Episodes of the evaluation."),
-    Metric("eval/clear_rate", "share", "Clears among them."),
-    Metric("eval/clear_rate_low", "share", "Lower end of its 95 % Wilson interval."),
-    Metric("eval/clear_rate_high", "share", "Upper end of it."),
-    Metric("eval/return_mean", "", "Mean sum of rewards."),
-    Metric("eval/progress_mean", "px", "Mean progress."),
+    Metric("replay/better_share", "share", "Samples whose return exceeds the value estimate."),
+    Metric("replay/demonstration_better_share", "share", "The same for samples of demonstrations."),
+    _latest("replay/unique_ratio_last", "share", "Distinct transitions in the last sample."),
+    _latest("replay/unique_ratio_mean", "share", "The same, mean over all samples."),
+    *_statistics("replay/priority", "", "Priority, as sampled by", "mean p50 p90 p99"),
+    Metric("replay/sample_seconds", "s", "Sampling, per update."),
+    Metric("replay/draw_seconds", "s", "Part of sampling: drawing the indices."),
+    Metric("replay/gather_seconds", "s", "Part of sampling: gathering the transitions."),
+    _count("replay/device_sampler", "", "1 when the device samples, 0 for the sum-tree."),
 ]
 
 _RESOURCES = [
-    Metric("resources/cpu_percent", "%", "All cores of the machine; 100 is all of them busy."),
-    Metric("resources/process_cpu_percent", "%", "This process; 100 is one core."),
-    Metric("resources/memory_bytes", "bytes", "Resident memory of this process."),
-    Metric("resources/memory_percent", "%", "Memory of the machine in use."),
-    Metric("resources/disk_free_bytes", "bytes", "Free space where the run directory is."),
-    Metric("resources/threads", "threads", "Threads of this process."),
-    Metric("resources/gpu_percent", "%", "Time a GPU was busy, by index.", labelled=True),
-    Metric("resources/gpu_memory_bytes", "bytes", "GPU memory in use, by index.", labelled=True),
-    Metric("resources/gpu_watts", "W", "Power of a GPU, by index.", labelled=True),
-    Metric("resources/gpu_celsius", "°C", "Temperature of a GPU, by index.", labelled=True),
+    _latest("resources/cpu_percent", "%", "All cores of the machine; 100 means all are busy."),
+    _latest("resources/process_cpu_percent", "%", "This process; 100 means one core."),
+    _latest("resources/memory_bytes", "bytes", "Resident memory of this process."),
+    _latest("resources/memory_percent", "%", "Memory of the machine in use."),
+    _latest("resources/disk_free_bytes", "bytes", "Free space on the disk of the run directory."),
+    _latest("resources/threads", "threads", "Threads of this process."),
+    _latest("resources/gpu_percent", "%", "Utilization of a GPU, by index.", True),
+    _latest("resources/gpu_memory_bytes", "bytes", "GPU memory in use, by index.", True),
+    _latest("resources/gpu_watts", "W", "Power of a GPU, by index.", True),
+    _latest("resources/gpu_celsius", "°C", "Temperature of a GPU, by index.", True),
 ]
 
 _TELEMETRY = [
-    _count("telemetry/dropped", "rows", "Rows and episodes lost since this start of the run."),
-    _count("telemetry/not_finite", "values", "Values that were not finite; written as null."),
+    _count("telemetry/dropped", "rows", "Rows and episodes lost in this session."),
+    _count(
+        "telemetry/not_finite",
+        "values",
+        "NaN and infinite values in this session, written as null.",
+    ),
 ]
 
 GROUPS: dict[str, list[Metric]] = {
-    "The run": _RUN,
+    "Run": _RUN,
     "Losses": _LOSS,
     "Learning": _LEARN,
     "Speed": _SPEED,
     "Episodes": _EPISODE,
-    "Ends of episodes": _ENDS,
+    "End reasons": _ENDS,
     "Reward terms": _REWARD,
     "Rollouts and levels": _ROLLOUT,
-    "Scripts, rescue and adaptive control": _AIDS,
+    "Scripts, rescue and adaptive control": _GUIDANCE,
     "Replay": _REPLAY,
-    "Evaluation": _EVALUATION,
     "Resources": _RESOURCES,
-    "Telemetry itself": _TELEMETRY,
+    "Telemetry": _TELEMETRY,
 }
 
 METRICS: dict[str, Metric] = {
@@ -239,7 +244,7 @@ METRICS: dict[str, Metric] = {
 
 
 def find_metric(name: str) -> Metric | None:
-    """Returns the entry that a name belongs to, a label left out; None when it is unknown."""
+    """Returns the entry of a name, without its label; None when it is unknown."""
     metric = METRICS.get(name)
     if metric is not None:
         return None if metric.labelled else metric
@@ -252,20 +257,20 @@ def clean_row(row: Mapping[str, Any]) -> tuple[CleanRow, int]:
     """Checks a row against the list.
 
     Args:
-        row: Names and numbers; NumPy scalars are welcome, tensors and bools are not.
+        row: Names and numbers; NumPy scalars are accepted, tensors and bools are not.
 
     Returns:
-        The row with Python numbers and None for what is not finite, and how many those were.
+        The row with Python numbers, None for NaN and infinity, and the number of those.
 
     Raises:
-        MetricError: A name is unknown or a value is no number.
+        MetricError: A name is unknown or a value is not a number.
     """
     clean: CleanRow = {}
     not_finite = 0
     for name, value in row.items():
         metric = find_metric(name)
         if metric is None:
-            raise MetricError(f"'{name}' is no metric; add it to telemetry/metrics.py")
+            raise MetricError(f"'{name}' is not a metric; add it to telemetry/metrics.py")
         if isinstance(value, bool) or not isinstance(value, numbers.Real):
             raise MetricError(f"'{name}' must be a number, not {type(value).__name__}")
         if not math.isfinite(value):

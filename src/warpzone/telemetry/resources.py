@@ -1,4 +1,4 @@
-"""What a run uses of the machine: processor, memory, disk, and GPUs where there are any."""
+"""Use of the machine: processor, memory, disk, and GPUs where there are any."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class _Gpus:
                 for index in range(library.nvmlDeviceGetCount())
             ]
         except library.NVMLError:
-            return  # the package without a driver: no GPU
+            return  # The package without a driver: no GPU.
         self._library = library
 
     def read(self) -> MetricRow:
@@ -45,7 +45,7 @@ class _Gpus:
         return row
 
     def _read_one(self, index: int, handle: Any) -> MetricRow:
-        """A reading that a GPU does not offer is left out."""
+        """A reading that a GPU does not offer is omitted."""
         library = self._library
         readings: dict[str, Callable[[], Any]] = {
             "gpu_percent": lambda: library.nvmlDeviceGetUtilizationRates(handle).gpu,
@@ -71,7 +71,7 @@ class _Gpus:
 
 
 class ResourceMonitor:
-    """Samples in a thread and answers with means over a window."""
+    """Samples in a thread and returns means over a window."""
 
     def __init__(
         self, folder: Path | None = None, interval: float = 2.0, window: float = 30.0
@@ -79,9 +79,9 @@ class ResourceMonitor:
         """Starts the thread.
 
         Args:
-            folder: Whose disk's free space is told, such as the run directory.
+            folder: Whose disk's free space is reported, such as the run directory.
             interval: Seconds between samples.
-            window: Seconds over which `metrics` takes the mean.
+            window: Seconds over which `metrics` averages.
         """
         self._folder = folder
         self._interval = interval
@@ -91,16 +91,21 @@ class ResourceMonitor:
         self._stop = threading.Event()
         self._process = psutil.Process()
         self._gpus = _Gpus()
-        # The first answer of these has no interval to refer to.
+        # The first call of these has no interval to refer to.
         psutil.cpu_percent()
         self._process.cpu_percent()
         self._thread = threading.Thread(target=self._run, name="resources", daemon=True)
         self._thread.start()
 
     def metrics(self) -> MetricRow:
-        """Means over the window; what was never read is absent."""
+        """Means over the window; what cannot be read is absent.
+
+        Before the first sample is due, one is taken now: short runs are measured too.
+        """
         with self._lock:
             rows = [row for _, row in self._samples]
+        if not rows:
+            rows = [self._try_sample()]
         names = {name for row in rows for name in row}
         means: MetricRow = {}
         for name in names:
@@ -115,17 +120,20 @@ class ResourceMonitor:
 
     def _run(self) -> None:
         while not self._stop.wait(self._interval):
-            try:
-                sample = self._sample()
-            except (OSError, psutil.Error) as error:
-                _log.debug("resources could not be read: %s", error)
-                continue
+            sample = self._try_sample()
             now = time.monotonic()
             with self._lock:
                 self._samples.append((now, sample))
                 while self._samples[0][0] < now - self._window:
                     self._samples.popleft()
         self._gpus.close()
+
+    def _try_sample(self) -> MetricRow:
+        try:
+            return self._sample()
+        except (OSError, psutil.Error) as error:
+            _log.debug("resources could not be read: %s", error)
+            return {}
 
     def _sample(self) -> MetricRow:
         row: MetricRow = {

@@ -12,8 +12,9 @@ from typing import Any, Protocol
 
 from warpzone.system.atomic_file import replacing
 from warpzone.telemetry.append_file import AppendFile
-from warpzone.telemetry.jsonl import JsonlSink, read_rows
+from warpzone.telemetry.jsonl import JsonlSink
 from warpzone.telemetry.metrics import STEPS, find_metric
+from warpzone.telemetry.reading import OnDamage, Row, number, read_rows, warn_of_damage
 
 __all__ = ["JsonlSink", "ParquetSnapshot", "Sink", "TensorBoardSink", "write_parquet"]
 
@@ -28,14 +29,14 @@ class Sink(Protocol):
         """Takes one row; an exception is logged once and counted, and the next row is tried."""
 
     def close(self) -> None:
-        """Writes what is left and lets go of files."""
+        """Writes what is left and closes files."""
 
 
 class TensorBoardSink:
     """Writes scalars for TensorBoard, with environment steps as the axis.
 
-    Uses TensorBoard's record format directly: its usual writer has a thread and a queue of its own
-    that block for ever once the disk has been full.
+    Uses TensorBoard's record format directly: its own writer has a thread and a queue that block
+    forever once the disk has been full.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -88,7 +89,7 @@ def _number(row: Mapping[str, object], name: str, default: float) -> float:
 
 
 class ParquetSnapshot:
-    """Rewrites a Parquet file from a stream of JSON lines now and then, and at the end."""
+    """Rewrites a Parquet file from a stream of JSON lines at intervals and at the end."""
 
     def __init__(
         self,
@@ -110,6 +111,7 @@ class ParquetSnapshot:
         self._interval = interval
         self._clock = clock
         self._due = clock() + interval
+        self._damaged: set[Path] = set()
 
     def write(self, row: Mapping[str, object]) -> None:
         """Takes a snapshot if one is due; the row itself comes from the source."""
@@ -123,17 +125,23 @@ class ParquetSnapshot:
     def _snapshot(self) -> None:
         began = self._clock()
         self._due = began + self._interval  # also after a failure
-        write_parquet(self._source, self._target)
+        write_parquet(self._source, self._target, self._warn_once)
         took = self._clock() - began
         self._due = began + max(self._interval, took / _SNAPSHOT_SHARE)
 
+    def _warn_once(self, path: Path, reason: str) -> None:
+        if path not in self._damaged:
+            self._damaged.add(path)
+            warn_of_damage(path, reason)
 
-def write_parquet(source: Path, target: Path) -> int:
+
+def write_parquet(source: Path, target: Path, on_damage: OnDamage = warn_of_damage) -> int:
     """Writes a stream of metrics as a Parquet file, replacing it in one step.
 
     Args:
         source: Such as `metrics.jsonl`; rotated files are read too.
         target: Such as `metrics.parquet`; untouched when there is nothing to write.
+        on_damage: Called once for each damaged file.
 
     Returns:
         The number of rows.
@@ -141,11 +149,11 @@ def write_parquet(source: Path, target: Path) -> int:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    rows = read_rows(source)
+    rows = read_rows(source, on_damage)
     if not rows:
         return 0
     columns = {
-        name: pa.array(list(_column(rows, name)), pa.int64() if _is_whole(name) else pa.float64())
+        name: pa.array(_column(rows, name), pa.int64() if _is_whole(name) else pa.float64())
         for name in sorted({name for row in rows for name in row})
     }
     with replacing(target) as part:
@@ -158,7 +166,8 @@ def _is_whole(name: str) -> bool:
     return metric is not None and metric.whole
 
 
-def _column(rows: list[dict[str, Any]], name: str) -> Iterator[float | int | None]:
+def _column(rows: list[Row], name: str) -> Iterator[float | int | None]:
+    whole = _is_whole(name)
     for row in rows:
-        value = row.get(name)
-        yield value if isinstance(value, int | float) else None
+        value = number(row, name)
+        yield int(value) if whole and value is not None else value

@@ -1,4 +1,4 @@
-"""Statistics of a set of numbers under the names that the list of metrics uses."""
+"""Statistics of a set of numbers, under the names in the list of metrics."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def summarize(prefix: str, values: Sequence[float] | NDArray[np.generic]) -> Met
 
     Args:
         prefix: Such as 'episode/return', for `episode/return_mean` and so on.
-        values: Numbers; with none of them the result is empty, since absent is not zero.
+        values: Numbers; without any the result is empty, since absent is not zero.
     """
     numbers = np.asarray(values, dtype=np.float64)
     if numbers.size == 0:

@@ -1,4 +1,4 @@
-"""What a person sees while a run goes on: a live panel, plain lines for logs, or nothing."""
+"""Progress on the terminal: a live panel, plain lines, or messages only."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from warpzone.system.output import TolerantStream
 from warpzone.telemetry.advice import HINTS
 from warpzone.telemetry.log_file import PrefixFormatter
 
@@ -25,18 +26,18 @@ Mode = Literal["auto", "rich", "plain", "quiet"]
 
 @dataclass(frozen=True)
 class Progress:
-    """What there is to show; None is shown as a dash.
+    """The numbers to show; None is shown as a dash.
 
     Attributes:
         level: Such as '1-1'.
         steps: Environment steps so far.
-        total_steps: How many there will be.
-        steps_per_second: Present speed.
-        remaining_seconds: Time to the end, as measured over a while.
+        total_steps: Steps at the end of the run.
+        steps_per_second: Current speed.
+        remaining_seconds: Estimated time to the end.
         clear_rate: Share of clears, 0 to 1.
         best_distance: Pixels.
         mean_return: Mean return of the last episodes.
-        phase: What the loop does now.
+        phase: What the loop is doing.
         update: Updates so far.
         episodes: Episodes so far.
     """
@@ -55,10 +56,13 @@ class Progress:
 
 
 class Display(Protocol):
-    """Shows progress; every mode takes the same calls."""
+    """Shows progress; every mode takes the same calls.
+
+    No call ever fails: a display whose output is refused goes quiet.
+    """
 
     def update(self, progress: Progress) -> None:
-        """Takes the newest numbers; may be called as often as one likes."""
+        """Takes the newest numbers; cheap enough for every update."""
 
     def message(self, text: str) -> None:
         """Shows a line that stays."""
@@ -77,7 +81,7 @@ def make_display(
 
     Args:
         mode: 'auto' is the panel on a terminal and plain lines elsewhere.
-        title: Heads the panel; the run's name.
+        title: Title of the panel, such as the run's name.
         interval: Seconds between plain lines.
         stream: Standard output by default.
     """
@@ -94,21 +98,23 @@ class QuietDisplay:
 
     def __init__(self, stream: TextIO) -> None:
         """Writes to a stream."""
-        self._stream = stream
+        self._stream = TolerantStream(stream)
 
     def update(self, progress: Progress) -> None:
         """Shows nothing."""
 
     def message(self, text: str) -> None:
         """Prints the line."""
-        print(text, file=self._stream, flush=True)
+        self._stream.write(text + "\n")
+        self._stream.flush()
 
     def close(self) -> None:
-        """Does nothing."""
+        """Drops what the stream refused to the end."""
+        self._stream.give_up()
 
 
 class PlainDisplay(QuietDisplay):
-    """Prints one line an interval, without colours and cursor movements."""
+    """Prints one line per interval, without colours and cursor movements."""
 
     def __init__(self, interval: float, stream: TextIO) -> None:
         """Prints the first update at once."""
@@ -128,6 +134,7 @@ class PlainDisplay(QuietDisplay):
         """Prints the newest numbers unless they were the last line."""
         if self._newest is not None and self._newest != self._shown:
             self._show(self._newest)
+        super().close()
 
     def _show(self, progress: Progress) -> None:
         self._due = time.monotonic() + self._interval
@@ -143,15 +150,16 @@ class RichDisplay:
         """Begins at once.
 
         Args:
-            title: Heads the panel.
+            title: Title of the panel.
             stream: Standard output by default.
         """
         self._title = title
         self._lock = threading.Lock()
         self._progress: Progress | None = None
         self._began = time.monotonic()
+        self._stream = TolerantStream(sys.stdout if stream is None else stream)
         self._live = Live(
-            console=Console(file=stream),
+            console=Console(file=self._stream),  # type: ignore[arg-type]  # it needs no more
             get_renderable=self._render,
             refresh_per_second=4,
             redirect_stdout=False,
@@ -169,9 +177,10 @@ class RichDisplay:
         self._live.console.print(text, markup=False, highlight=False)
 
     def close(self) -> None:
-        """Draws the last numbers and frees the terminal."""
+        """Draws the last numbers and releases the terminal."""
         self._live.refresh()
         self._live.stop()
+        self._stream.give_up()
 
     def _render(self) -> RenderableType:
         with self._lock:
@@ -192,13 +201,15 @@ def _bar(progress: Progress) -> RenderableType:
     grid = Table.grid(padding=(0, 2), expand=True)
     grid.add_column(ratio=1)
     grid.add_column(justify="right", no_wrap=True)
-    bar = ProgressBar(total=max(1, progress.total_steps), completed=progress.steps)
+    bar = ProgressBar(
+        total=max(1, progress.total_steps), completed=min(progress.steps, progress.total_steps)
+    )
     grid.add_row(bar, _steps(progress))
     return grid
 
 
 class _Numbers:
-    """The fields side by side, broken into lines only between them."""
+    """The fields side by side; lines break only between them."""
 
     def __init__(self, progress: Progress) -> None:
         self._fields = _fields(progress)
@@ -215,8 +226,9 @@ class _Numbers:
 
 
 def _steps(progress: Progress) -> str:
-    share = progress.steps / max(1, progress.total_steps)
-    return f"{short(progress.steps)}/{short(progress.total_steps)} steps {share:4.0%}"
+    # The last update may take more steps than were asked for, and 100 % is for a run that is done.
+    percent = min(100, 100 * progress.steps // max(1, progress.total_steps))
+    return f"{short(progress.steps)}/{short(progress.total_steps)} steps {percent:3d}%"
 
 
 def _fields(progress: Progress) -> list[tuple[str, str]]:
@@ -235,7 +247,7 @@ def _fields(progress: Progress) -> list[tuple[str, str]]:
 
 
 def short(count: float) -> str:
-    """Writes a count with at most four digits: 950, 12.3k, 4.56M."""
+    """Formats a count with at most four digits: 950, 12.3k, 4.56M."""
     for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if count >= size:
             return (
@@ -247,7 +259,7 @@ def short(count: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Writes a time: 0:42, 12:05, 3:20:00, 2d 04:00."""
+    """Formats a time: 0:42, 12:05, 3:20:00, 2d 04:00."""
     minutes, second = divmod(round(seconds), 60)
     hours, minute = divmod(minutes, 60)
     if hours >= 24:
@@ -256,7 +268,7 @@ def duration(seconds: float) -> str:
 
 
 class DisplayHandler(logging.Handler):
-    """Shows warnings and advice above the panel, with their prefix; the rest is for log.txt."""
+    """Shows warnings and advice with their prefix; everything else is only for log.txt."""
 
     def __init__(self, display: Display) -> None:
         """Sends records to a display."""
@@ -265,7 +277,7 @@ class DisplayHandler(logging.Handler):
         self._display = display
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Shows one record, if it is for the user's eyes; tracebacks are not."""
+        """Shows one record if it concerns the user, without its traceback."""
         if record.levelno >= logging.WARNING or record.name == HINTS:
             shown = copy.copy(record)
             shown.exc_info = shown.exc_text = None

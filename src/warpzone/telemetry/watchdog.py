@@ -1,4 +1,4 @@
-"""Watchdogs: what every thread does when a run stands still, and when its steps are slow."""
+"""Watchdogs: the stacks of all threads when a run makes no progress or its steps are slow."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ _KEPT_FILES = 20
 
 
 def dump_stacks(path: Path, title: str) -> bool:
-    """Appends what every thread is doing to a file.
+    """Appends the stacks of all threads to a file.
 
     Returns:
         Whether it could be written; a full disk must not end a run.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        # Only its own folder: a deleted run is not this file's to bring back.
+        path.parent.mkdir(exist_ok=True)
         with path.open("a", encoding="utf-8") as file:
             file.write(f"{_now()} {title}\n")
             file.flush()
@@ -39,7 +40,7 @@ def _now() -> str:
 
 
 def _new_file(folder: Path, kind: str) -> Path:
-    """A file's name by the time, with the oldest of its kind removed when there are many."""
+    """Names a file by the time and removes the oldest of its kind when there are many."""
     for old in sorted(folder.glob(f"{kind}-*.txt"))[: -_KEPT_FILES + 1]:
         old.unlink(missing_ok=True)
     moment = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
@@ -54,7 +55,7 @@ class StallWatchdog:
 
         Args:
             idle: Seconds since the last progress, such as `Heartbeat.seconds_since_progress`.
-            limit: So many are a stall.
+            limit: Seconds without progress that are a stall.
             folder: For the dumps.
         """
         self._idle, self._limit, self._folder = idle, limit, folder
@@ -75,11 +76,11 @@ class StallWatchdog:
             self.look()
 
     def look(self) -> None:
-        """Judges the present moment."""
+        """Checks for progress now."""
         idle = self._idle()
         if idle < self._limit:
             if self._stalled:
-                _log.warning("the run goes on after a stall")
+                _log.warning("the run continues after a stall")
             self._stalled = False
         elif not self._stalled:
             self._stalled = True
@@ -87,14 +88,14 @@ class StallWatchdog:
             path = _new_file(self._folder, "stall")
             if dump_stacks(path, f"no progress for {idle:.0f} s"):
                 _log.warning(
-                    "no progress for %.0f s; what every thread is doing is in %s", idle, path
+                    "no progress for %.0f s; the stacks of all threads are in %s", idle, path
                 )
 
 
 class SlowSteps:
-    """Traces steps only once several of them were slow within a window, in one file a window.
+    """Traces steps once several of them were slow within a window, in one file per window.
 
-    Costs two looks at the clock a step as long as steps are quick.
+    As long as steps are quick it costs two clock readings per step.
     """
 
     def __init__(
@@ -109,8 +110,8 @@ class SlowSteps:
 
         Args:
             limit: Seconds from which a step is slow.
-            count: So many slow steps
-            window: within so many seconds begin a trace, which lasts as long.
+            count: Number of slow steps within the window that starts a trace.
+            window: Seconds of the window, and of the trace.
             folder: For the traces.
             clock: For tests.
         """
@@ -124,12 +125,12 @@ class SlowSteps:
         self._thread: threading.Thread | None = None
 
     def begin(self) -> None:
-        """A step begins."""
+        """Notes that a step begins."""
         self._step += 1
         self._began = self._clock()
 
     def end(self) -> None:
-        """It has ended."""
+        """Notes that the step has ended."""
         assert self._began is not None
         now = self._clock()
         took, self._began = now - self._began, None
@@ -154,7 +155,7 @@ class SlowSteps:
         self._thread.start()
 
     def _trace(self, path: Path, until: float) -> None:
-        """Writes what the threads are doing in the middle of each slow step."""
+        """Writes the stacks of all threads in the middle of each slow step."""
         written = 0
         while self._clock() < until and not self._closing.wait(self._limit / 4):
             step, began = self._step, self._began
@@ -164,7 +165,7 @@ class SlowSteps:
             dump_stacks(path, f"step {step} has taken {self._clock() - began:.2f} s so far")
 
     def close(self) -> None:
-        """Ends a trace."""
+        """Ends the trace."""
         self._closing.set()
         if self._thread is not None:
             self._thread.join()

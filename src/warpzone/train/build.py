@@ -38,8 +38,8 @@ _PRECISIONS: dict[Precision, torch.dtype] = {
 }
 
 
-def make_env(config: TrainConfig) -> AnyVectorEnv:
-    """The games of a run."""
+def make_env(config: TrainConfig, worker_logs: Path | None = None) -> AnyVectorEnv:
+    """The environments of a run; logs of worker processes go to a folder, if one is given."""
     env, workers = config.env, config.workers
     return make_vector_env(
         trained_levels(env),
@@ -55,6 +55,7 @@ def make_env(config: TrainConfig) -> AnyVectorEnv:
             delay=workers.start_delay,
             seconds=workers.stage_seconds or None,
             replacements=workers.replacements,
+            folder=worker_logs,
         ),
         autoreset="same-step",
         max_steps=env.max_steps,

@@ -1,4 +1,4 @@
-"""Turns what the lanes report into episodes."""
+"""Turns the infos of ended environments into episodes."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _CAUSES = ("other", "enemy", "pit", "time")
 class EpisodeLog:
     """Watches steps and reports every episode that ends.
 
-    Steps may be watched by a thread that collects; what it saw is reported when asked to, so that
-    nothing else depends on when that was.
+    Steps may be watched by a collecting thread; its episodes are reported by `flush`, so that
+    nothing depends on the timing of that thread.
     """
 
     def __init__(self, env: AnyVectorEnv, statistics: EpisodeStatistics):
@@ -39,9 +39,9 @@ class EpisodeLog:
         steps: int,
         begun: Callable[[int], Start],
     ) -> None:
-        """Takes the info of a step; `begun` tells where a lane's episode began."""
-        for lane in np.nonzero(ended)[0].tolist():
-            self._waiting.append(self._episode(info, lane, begun(lane), steps))
+        """Takes the info of a step; `begun` returns where an environment's episode began."""
+        for env in np.nonzero(ended)[0].tolist():
+            self._waiting.append(self._episode(info, env, begun(env), steps))
 
     def flush(self) -> None:
         """Reports what ended since the last call."""
@@ -52,43 +52,43 @@ class EpisodeLog:
         self._waiting.clear()
 
     def state_dict(self) -> dict[str, Any]:
-        """What is not reported yet."""
+        """Episodes that are not reported yet."""
         return {"waiting": [episode.as_row() for episode in self._waiting]}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Takes what `state_dict` gave."""
+        """Takes what `state_dict` returned."""
         self._waiting = [Episode(**row) for row in state["waiting"]]
 
-    def _episode(self, info: Info, lane: int, start: Start, steps: int) -> Episode:
-        terms = info["reward_terms"][lane]
+    def _episode(self, info: Info, env: int, start: Start, steps: int) -> Episode:
+        terms = info["reward_terms"][env]
         return Episode(
             time=time.time(),
             steps=steps,
-            lane=lane,
+            env=env,
             level=start.level,
             reward=float(terms.sum()),
-            length=int(info["steps"][lane]),
-            frames=int(info["frames"][lane]),
-            progress=int(info["progress"][lane]),
-            end=self._end(info, lane),
-            score=int(info["score"][lane]),
-            coins=int(info["coins"][lane]),
-            clock=int(info["time"][lane]),
+            length=int(info["steps"][env]),
+            frames=int(info["frames"][env]),
+            progress=int(info["progress"][env]),
+            end=self._end(info, env),
+            score=int(info["score"][env]),
+            coins=int(info["coins"][env]),
+            clock=int(info["time"][env]),
             start="level" if start.place is None else "snapshot",
             terms={
                 name: float(term) for name, term in zip(_native.REWARD_TERMS, terms, strict=True)
             },
         )
 
-    def _end(self, info: Info, lane: int) -> str:
-        if info["flag_get"][lane]:
+    def _end(self, info: Info, env: int) -> str:
+        if info["flag_get"][env]:
             return "clear"
-        if info["death"][lane]:
-            return _CAUSES[int(info["death_cause"][lane])]
-        if info["warp"][lane]:
+        if info["death"][env]:
+            return _CAUSES[int(info["death_cause"][env])]
+        if info["warp"][env]:
             return "warp"
         config = self.env.config
-        if config.max_steps and info["steps"][lane] >= config.max_steps:
+        if config.max_steps and info["steps"][env] >= config.max_steps:
             return "limit"
         limit = config.stagnation_limit * config.frame_skip
-        return "stagnation" if limit and info["stagnation"][lane] >= limit else "other"
+        return "stagnation" if limit and info["stagnation"][env] >= limit else "other"

@@ -1,4 +1,4 @@
-"""How fast a run goes, and how long the rest of it will take."""
+"""How fast a run is, and how long the rest of it will take."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from warpzone.rollout.sources import Rollout
 from warpzone.telemetry.metrics import MetricRow
 
 _KEPT = 0.97
-"""Share of the past that counts at each update: the last thirty or so decide."""
+"""Decay of the average per update: about the last thirty updates count."""
 
 
 class Every:
-    """Something that is due at intervals."""
+    """An action that is due at intervals."""
 
     def __init__(self, minutes: float, clock: Callable[[], float] = time.monotonic) -> None:
-        """Waits for one interval first; 0 minutes mean never."""
+        """Waits for one interval first; 0 minutes disables it."""
         self._seconds, self._clock = 60.0 * minutes, clock
         self._began = clock()
 
     def due(self) -> bool:
-        """Whether an interval has passed; the next begins then."""
+        """Whether an interval has passed; if so, the next one begins."""
         if self._seconds <= 0 or self._clock() - self._began < self._seconds:
             return False
         self._began = self._clock()
@@ -29,7 +29,7 @@ class Every:
 
 
 class Pace:
-    """Measures by the wall clock, everything between two updates included."""
+    """Measures wall time, including everything between two updates."""
 
     def __init__(self, steps: int, clock: Callable[[], float] = time.monotonic) -> None:
         """Starts the clock.
@@ -45,9 +45,9 @@ class Pace:
         self._steps = self._seconds = 0.0
 
     def tick(self, steps: int) -> None:
-        """An update is done; `steps` are all so far."""
+        """Notes the end of an update; `steps` is the total so far."""
         now = self._clock()
-        # The first update warms up caches and compilers: it counts only until there is another.
+        # The first update warms up caches and compilers; it counts only until the second.
         kept = 0.0 if self.updates == 1 else _KEPT
         self._steps = kept * self._steps + steps - self._last_steps
         self._seconds = kept * self._seconds + now - self._last_time
@@ -60,13 +60,13 @@ class Pace:
         return self._steps / self._seconds if self._seconds > 0 else None
 
     def seconds_for(self, steps: int) -> float | None:
-        """Time that so many steps will take."""
+        """Time that the given number of steps will take."""
         speed = self.steps_per_second
         return None if not speed else max(0, steps) / speed
 
 
 def speed_row(rollout: Rollout, learning: float, wall: float) -> MetricRow:
-    """One update: what it took, in seconds, and who waited for whom."""
+    """The times of one update, and how long learner and collector waited for each other."""
     times, steps = rollout.times, rollout.storage.steps * rollout.storage.lanes
     # Overlapped, collecting takes time only where the learner waits for it.
     serial = rollout.lag == 0

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass
 from functools import partial
+from math import inf
 from pathlib import Path
+from typing import Any
 
 from warpzone.config.io import to_toml
 from warpzone.config.options import TrainConfig
+from warpzone.errors import RunCompleteError
 from warpzone.runs import checkpoint
 from warpzone.runs.checkpoint_store import CheckpointStore, find_latest
 from warpzone.runs.directory import RunDirectory, run_of
@@ -21,31 +24,36 @@ from warpzone.system.signals import StopRequest, handle_signals
 from warpzone.telemetry.advice import AdviceSink, Observer
 from warpzone.telemetry.heartbeat import CRASHED, FINISHED, INTERRUPTED, Heartbeat
 from warpzone.telemetry.hub import Telemetry
-from warpzone.telemetry.jsonl import JsonlSink, last_line
-from warpzone.telemetry.log_file import log_to
-from warpzone.telemetry.metrics import STARTS
+from warpzone.telemetry.jsonl import JsonlSink
+from warpzone.telemetry.log_file import log_to, warnings_to_log
+from warpzone.telemetry.metrics import SESSION
+from warpzone.telemetry.reading import last_line, number
 from warpzone.telemetry.resources import ResourceMonitor
 from warpzone.telemetry.sinks import ParquetSnapshot, Sink, TensorBoardSink
-from warpzone.telemetry.terminal import DisplayHandler, Mode, make_display
+from warpzone.telemetry.terminal import Display, DisplayHandler, Mode, make_display
+from warpzone.train.completion import check_incomplete
 from warpzone.train.loop import Loop, Until
 from warpzone.train.oom_ladder import fitted
+from warpzone.train.reporting import Reporter
+from warpzone.train.run_folder import RunFolder
+from warpzone.train.saving import METRICS, Saver
 from warpzone.train.trainer import Trainer
 from warpzone.train.watch import hint_observers, start_watchdogs
 
 _log = logging.getLogger(__name__)
 
 Record = Callable[[Path, Path], None]
-"""Begins to film a checkpoint, given the file to write, and returns at once."""
+"""Starts a video of a checkpoint, given the file to write, and returns at once."""
 
 
 def run_name(config: TrainConfig) -> str:
-    """The folder's name of a new run."""
+    """Name of a new run's folder."""
     return config.run.name or f"mario-{config.env.level.replace(',', '+')}"
 
 
 @dataclass(frozen=True)
 class _Watch:
-    """How a run is shown, filmed and commented on."""
+    """How a run is shown, recorded and commented on."""
 
     mode: Mode
     record: Record | None
@@ -64,17 +72,22 @@ def start(
     """Trains a new run.
 
     Args:
-        config: What is asked for.
+        config: The configuration.
         display: How progress is shown.
         record: Records videos of checkpoints while the run continues.
-        observers: See every row of metrics and may answer with advice.
+        observers: See every row of metrics and may return advice.
         until: Ends the session early, with everything saved.
     """
     config.verify()
     if config.run.auto_mem:
         config = fitted(config)
-    with closing(Trainer(config)) as trainer:  # first, so that what cannot be built leaves no run
-        run = RunDirectory.create(Path(config.run.runs), run_name(config), to_toml(config))
+    run = RunDirectory.create(Path(config.run.runs), run_name(config), to_toml(config))
+    try:
+        trainer = Trainer(config, run.workers)
+    except BaseException:
+        run.discard_empty()  # What cannot be built leaves no run, only the logs of its workers.
+        raise
+    with closing(trainer):
         return run, _train(run, trainer, None, _Watch(display, record, observers, until))
 
 
@@ -88,25 +101,30 @@ def resume(
     observers: Sequence[Observer] = (),
     until: Until | None = None,
 ) -> tuple[RunDirectory, StopRequest]:
-    """Goes on with a run, exactly where it stopped.
+    """Resumes a run exactly where it left off.
 
     Args:
         target: A run or a checkpoint.
-        config: What is asked for now.
-        allow_changes: Go on although `config` differs from the run's own.
+        config: The configuration for the rest of the run.
+        allow_changes: Accept a `config` that differs from the run's own.
         display: How progress is shown.
         record: Records videos of checkpoints while the run continues.
-        observers: See every row of metrics and may answer with advice.
+        observers: See every row of metrics and may return advice.
         until: Ends the session early, with everything saved.
+
+    Raises:
+        RunCompleteError: Nothing is left to train.
+        ResumeError: There is no checkpoint, or the configuration differs.
     """
     config.verify()
     run = run_of(target)
-    with run.logging():  # a damaged checkpoint that is skipped belongs into the log
-        path = find_resume(target, run.path)
+    with run.logging(), log_to(DisplayHandler(make_display("quiet"))):
+        path = find_resume(target, run.path)  # Skips damaged checkpoints, and says so.
     changes = check_config(
         asdict(saved_config(target)), asdict(config), FREE_OPTIONS, allow_changes
     )
-    with closing(Trainer(config)) as trainer:
+    check_incomplete(path, config)
+    with closing(Trainer(config, run.workers)) as trainer:
         watch = _Watch(display, record, observers, until)
         return run, _train(run, trainer, path, watch, changes)
 
@@ -126,20 +144,23 @@ class RunTraining:
     allow_changes: bool = False
 
     def __call__(self, run: Path, config: TrainConfig, until: Until) -> StopRequest:
-        """Trains until the steps are done, `until` says so, or a stop is requested."""
+        """Trains until the steps are done, `until` returns True, or a stop is requested."""
         if find_latest(run) is None:
             discard_unborn(run)
             return start(config, self.display, record=self.record, until=until)[1]
-        # As the run began: --auto-mem may have made it smaller than what is asked for.
+        # As the run was started: --auto-mem may have made it smaller than the configuration.
         same = with_free_options(saved_config(run), config)
-        return resume(
-            run,
-            config if self.allow_changes else same,
-            self.allow_changes,
-            self.display,
-            record=self.record,
-            until=until,
-        )[1]
+        try:
+            return resume(
+                run,
+                config if self.allow_changes else same,
+                self.allow_changes,
+                self.display,
+                record=self.record,
+                until=until,
+            )[1]
+        except RunCompleteError:
+            return StopRequest()
 
 
 def _train(
@@ -153,21 +174,24 @@ def _train(
         stack.enter_context(run.lock())
         stack.enter_context(run.logging())
         stop = stack.enter_context(handle_signals())
-        heartbeat = Heartbeat(run.heartbeat)
+        display = make_display(watch.mode, title=run.name)
+        stack.callback(display.close)
+        stack.enter_context(log_to(DisplayHandler(display)))
+        stack.enter_context(warnings_to_log())
+        heartbeat = Heartbeat(
+            run.heartbeat, stall_seconds=trainer.config.watch.stall_seconds or inf
+        )
         ending = CRASHED
         try:
+            metrics: Mapping[str, Any] | None = None
             if from_checkpoint is None:
                 trainer.begin()
             else:
-                trainer.load_state_dict(dict(checkpoint.load(from_checkpoint).state))
-                # An earlier checkpoint than the last may have been taken: starts only count up.
-                last = last_line(run.metrics) or {}
-                trainer.sessions = max(trainer.sessions, int(last.get(STARTS, 0)) + 1)
-                run.write_config(to_toml(trainer.config))
-                for change in changes:
-                    _log.warning("goes on with a change: %s", change)
-            loop = _make_loop(run, trainer, heartbeat, watch, stack)
-            loop.display.message(f"training in {run.path} {trainer.place}")
+                metrics = _load(run, trainer, from_checkpoint, changes)
+            loop = _make_loop(run, trainer, heartbeat, watch, stack, display=display)
+            if metrics is not None:
+                loop.reporter.load_state_dict(metrics)
+            display.message(f"training in {run.path} {trainer.place}")
             loop.run(stop)
             ending = INTERRUPTED if stop else FINISHED
             if stop:
@@ -176,39 +200,64 @@ def _train(
             ending = INTERRUPTED
             raise
         except Exception as error:
-            # For log.txt; who called says it to the user.
-            _log.info("the run ended by an error", exc_info=error)
+            # The traceback is for log.txt; the caller tells the user.
+            _log.info("the run was ended by an error", exc_info=error)
+            display.message(
+                f"ended by an error after {trainer.steps:,} steps; log.txt and checkpoints are in "
+                f"{run.path}"
+            )
             raise
         finally:
             heartbeat.close(ending)
     return stop
 
 
+def _load(
+    run: RunDirectory, trainer: Trainer, path: Path, changes: Sequence[Difference]
+) -> Mapping[str, Any]:
+    """Brings a trainer to where a checkpoint was saved and returns the metrics' part of it."""
+    state = dict(checkpoint.load(path).state)
+    metrics: Mapping[str, Any] = state.pop(METRICS)
+    trainer.load_state_dict(state)
+    # The checkpoint may be an earlier one than the last: sessions only count up.
+    last = number(last_line(run.metrics) or {}, SESSION) or 0
+    trainer.sessions = max(trainer.sessions, int(last) + 1)
+    run.write_config(to_toml(trainer.config))
+    for change in changes:
+        _log.warning("resuming with a change: %s", change)
+    return metrics
+
+
 def _make_loop(
-    run: RunDirectory, trainer: Trainer, heartbeat: Heartbeat, watch: _Watch, stack: ExitStack
+    run: RunDirectory,
+    trainer: Trainer,
+    heartbeat: Heartbeat,
+    watch: _Watch,
+    stack: ExitStack,
+    *,
+    display: Display,
 ) -> Loop:
-    display = make_display(watch.mode, title=run.name)
-    stack.callback(display.close)
-    stack.enter_context(log_to(DisplayHandler(display)))
-    metrics: list[Sink] = [
+    sinks: list[Sink] = [
         JsonlSink(run.metrics),
         TensorBoardSink(run.events),
         ParquetSnapshot(run.metrics, run.parquet),
         AdviceSink([*watch.observers, *hint_observers(trainer.config.watch)]),
     ]
-    telemetry = stack.enter_context(Telemetry(metrics, [JsonlSink(run.episodes)]))
-    trainer.episodes.sink = telemetry.episode
+    telemetry = stack.enter_context(Telemetry(sinks, [JsonlSink(run.episodes)]))
+    trainer.episodes.sink = lambda episode: telemetry.episode(
+        episode, trainer.sessions, trainer.updates + 1
+    )
     resources = ResourceMonitor(run.path)
     stack.callback(resources.close)
     start_watchdogs(trainer, heartbeat, run, stack)
+    reporter = Reporter(trainer, telemetry, resources, display)
     store = CheckpointStore(run.checkpoints, trainer.config.run.keep_checkpoints)
     return Loop(
         trainer,
-        telemetry=telemetry,
+        reporter=reporter,
+        saver=Saver(trainer, store, reporter, heartbeat),
         heartbeat=heartbeat,
-        resources=resources,
-        store=store,
-        display=display,
+        folder=RunFolder(run, run.read_config(), stack),
         record=None if watch.record is None else partial(_record, run, watch.record),
         until=watch.until,
     )

@@ -1,4 +1,4 @@
-"""Games whose steps are watched."""
+"""An environment whose steps are timed."""
 
 from __future__ import annotations
 

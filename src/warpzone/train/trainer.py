@@ -6,6 +6,7 @@ import time
 import warnings
 from contextlib import nullcontext
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -40,13 +41,18 @@ from warpzone.train.replay_learning import ReplayLearning
 class Trainer:
     """Trains a policy, an update at a time."""
 
-    def __init__(self, config: TrainConfig):
-        """Builds environment, network, collector and learner; nothing is played yet."""
+    def __init__(self, config: TrainConfig, worker_logs: Path | None = None):
+        """Builds environment, network, collector and learner; nothing is played yet.
+
+        Args:
+            config: The configuration.
+            worker_logs: Folder for the logs of worker processes; temporary without one.
+        """
         self.config = config
         self.random = RandomStreams(config.run.seed)
         torch.set_num_threads(config.run.torch_threads or processor_cores())
         self.device = build.choose_device(config)
-        self.env = build.make_env(config)
+        self.env = build.make_env(config, worker_logs)
         space, actions = self.env.single_observation_space, len(self.env.config.actions)
         model = make_model(config.model, space, actions, feature_names())
         self.model = place_model(model, self.device)
@@ -129,7 +135,7 @@ class Trainer:
         return {
             "run/steps": self.steps,
             "run/updates": self.updates,
-            "run/starts": self.sessions,
+            "run/session": self.sessions,
             "run/elapsed": self.elapsed,
         }
 
@@ -172,9 +178,13 @@ class Trainer:
 
     def _apply_schedules(self) -> float:
         learn = self.config.learn
-        progress = self.steps / self.config.run.steps
+        total = self.config.run.steps
         rate = learn.learning_rate * scheduled(
-            learn.lr_schedule, progress, learn.lr_final_factor, learn.lr_warmup
+            learn.lr_schedule,
+            self.steps / total,
+            learn.lr_final_factor,
+            learn.lr_warmup,
+            self._batch / total,
         )
         rate *= lerp(1.0, learn.lr_success_factor, self.success)
         rate = self.guidance.rate(rate)

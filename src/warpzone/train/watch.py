@@ -1,4 +1,4 @@
-"""Watchdogs and hints of a run, as its options ask for them."""
+"""Watchdogs and hints of a run, as configured."""
 
 from __future__ import annotations
 
@@ -31,5 +31,5 @@ def start_watchdogs(
 
 
 def hint_observers(options: WatchOptions) -> list[Observer]:
-    """Who gives advice."""
+    """Observers that give advice."""
     return [Hints(options.hint_minutes * 60)] if options.hints else []

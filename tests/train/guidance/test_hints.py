@@ -39,12 +39,15 @@ def test_a_healthy_run_needs_no_advice() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"rollout/forward_share": 0.01}, "only 1% of the games move forward"),
+        ({"rollout/forward_share": 0.01}, "only 1% of the envs move forward"),
         ({"episode/progress_p50": 12}, "half of the episodes end within 12 pixels"),
         ({"replay/fill": 0.01}, "replay holds 1.0% of its capacity"),
         ({"resources/gpu_percent/0": 20.0}, "the GPU is busy for 20 %"),
-        ({"end/stagnation_share": 0.5, "end/limit_share": 0.2}, "70% of the episodes are cut off"),
-        ({"learn/entropy": 0.01}, "hardly varies any more"),
+        (
+            {"end/stagnation_share": 0.5, "end/limit_share": 0.2},
+            "70% of the episodes are truncated",
+        ),
+        ({"learn/entropy": 0.01}, "is nearly deterministic"),
         ({"learn/skipped": 3}, "3 updates were skipped"),
         ({"loss/value": 50.0}, "more than ten times what it was"),
     ],

@@ -66,7 +66,7 @@ class Worker:
             daemon=True,
         )
         WorkerLog(self.log, self.index).write("import", "begin")
-        with _no_interrupts():
+        with _stop_signals_blocked():
             self.process.start()
         theirs.close()
 
@@ -163,12 +163,17 @@ def gather(
 
 
 @contextmanager
-def _no_interrupts() -> Iterator[None]:
-    """A process started in here never sees Ctrl-C; its parent decides what becomes of it."""
+def _stop_signals_blocked() -> Iterator[None]:
+    """A process started in here never receives a request to stop, only its parent does.
+
+    Ctrl-C, a closed terminal and service managers signal the whole process group. The parent then
+    ends its workers itself; they end on their own when it dies.
+    """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    stop_signals = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, stop_signals)
     try:
         yield
     finally:

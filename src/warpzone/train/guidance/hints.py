@@ -1,4 +1,4 @@
-"""Hints: advice in plain words, from the metrics that a run writes anyway."""
+"""Hints: advice in plain words, derived from the metrics of a run."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from statistics import median
 Row = Mapping[str, object]
 
 _HISTORY = 20
-_EARLY_UPDATES = 20  # Before that, figures say little.
+_EARLY_UPDATES = 20  # Before that, metrics say little.
 _FEW_EPISODES = 10
+_MOST_FORCED = 0.5  # Share of forced actions beyond which a row says little about the policy.
 
 
 class Hints:
@@ -23,7 +24,7 @@ class Hints:
         cool_down: float = 1800.0,
         clock: Callable[[], float] = time.monotonic,
     ):
-        """Begins with nothing said.
+        """Starts without any advice given.
 
         Args:
             cool_down: Seconds before the same advice may come again.
@@ -35,7 +36,7 @@ class Hints:
         self._skipped = 0.0
 
     def observe(self, row: Row) -> list[str]:
-        """Takes a row and returns what there is to say about it now."""
+        """Takes a row and returns advice about it."""
         now = self._clock()
         hints = []
         for name, rule in _RULES.items():
@@ -58,7 +59,7 @@ class Hints:
                 )
         skipped = _number(row, "learn/skipped") or 0.0
         if skipped > self._skipped:
-            text = f"{skipped - self._skipped:.0f} updates were skipped: their loss was no number"
+            text = f"{skipped - self._skipped:.0f} updates were skipped: NaN or infinite gradients"
         self._skipped = skipped
         if text is None or now - self._said.get("explosion", -math.inf) < self._cool_down:
             return []
@@ -68,12 +69,12 @@ class Hints:
 
 def _no_distance(row: Row) -> str | None:
     share, progress = _number(row, "rollout/forward_share"), _number(row, "episode/progress_p50")
-    if not _is_late(row):
+    if not _is_late(row) or _is_driven(row):
         return None
     if share is not None and share < 0.05:
         return (
-            f"only {share:.0%} of the games move forward; let the forward action be forced now and "
-            "then (--rescue-after 10), or push harder with --adaptive"
+            f"only {share:.0%} of the envs move forward; force the forward action when they are "
+            "stuck (--rescue-after 10), or raise the reward for distance with --adaptive"
         )
     if progress is not None and progress < 50 and _episodes(row) >= _FEW_EPISODES:
         return (
@@ -103,39 +104,46 @@ def _low_gpu(row: Row) -> str | None:
         return None
     return (
         f"the GPU is busy for {max(shares):.0f} % of the time; collect while it learns "
-        "(--overlap), or play more games at once (--num-envs)"
+        "(--overlap), or use more environments (--num-envs)"
     )
 
 
 def _many_cuts(row: Row) -> str | None:
     names = ("end/stagnation_share", "end/limit_share", "end/time_share")
     share = sum(_number(row, name) or 0.0 for name in names)
-    if _episodes(row) < _FEW_EPISODES or share < 0.5 or not _is_late(row):
+    if not _is_late(row) or _is_driven(row) or _episodes(row) < _FEW_EPISODES or share < 0.5:
         return None
     return (
-        f"{share:.0%} of the episodes are cut off or run out of time; the policy waits somewhere: "
-        "raise --time or --ent-coef, or lower --stagnation-limit so that less is spent there"
+        f"{share:.0%} of the episodes are truncated or run out of time, so the policy gets stuck: "
+        "raise --time or --ent-coef, or lower --stagnation-limit to lose less time"
     )
 
 
 def _settled_too_early(row: Row) -> str | None:
     entropy, rate = _number(row, "learn/entropy"), _number(row, "rollout/clear_rate")
-    if entropy is None or rate is None or entropy >= 0.05 or rate >= 0.5 or not _is_late(row):
+    if not _is_late(row) or _is_driven(row):
+        return None
+    if entropy is None or rate is None or entropy >= 0.05 or rate >= 0.5:
         return None
     return (
-        f"the policy hardly varies any more (entropy {entropy:.3f}) and clears only {rate:.0%}; "
+        f"the policy is nearly deterministic (entropy {entropy:.3f}) and clears only {rate:.0%}; "
         "raise --ent-coef and resume with --resume-with-changes"
     )
 
 
 def _number(row: Row, name: str) -> float | None:
-    """What was measured; None where nothing was, or nothing finite."""
+    """A finite number of the row, or None."""
     value = row.get(name)
     return value if isinstance(value, int | float) else None
 
 
 def _is_late(row: Row) -> bool:
     return (_number(row, "run/updates") or 0) >= _EARLY_UPDATES
+
+
+def _is_driven(row: Row) -> bool:
+    """Whether a script or a rescue chose most actions: then figures are not the policy's own."""
+    return (_number(row, "rollout/override_share") or 0.0) >= _MOST_FORCED
 
 
 def _episodes(row: Row) -> float:

@@ -1,0 +1,169 @@
+"""Reading files of JSON lines, rotated and damaged ones included."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import logging
+import math
+import os
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from warpzone.telemetry.jsonl import ROTATE_BYTES, rotated_files
+from warpzone.telemetry.metrics import SESSION, STEPS
+
+_log = logging.getLogger(__name__)
+
+_LISTING_ATTEMPTS = 5
+_TAIL_BYTES = 256 * 1024
+# Far more than a sink writes into one file; a larger one is not ours and may not fit in memory.
+_MOST_BYTES = 4 * ROTATE_BYTES
+
+Row = dict[str, Any]
+OnDamage = Callable[[Path, str], None]
+"""Receives a damaged file and what is wrong with it."""
+
+
+def warn_of_damage(path: Path, reason: str) -> None:
+    """Logs that a file is damaged."""
+    _log.warning("%s is damaged: %s; the rest of it is used", path, reason)
+
+
+def segments(path: Path) -> list[Path]:
+    """All files that belong to a stream, oldest first, the one being written last."""
+    files = [entry for _, entry in rotated_files(path)]
+    return [*files, path] if path.exists() else files
+
+
+def read_lines(path: Path, on_damage: OnDamage = warn_of_damage) -> Iterator[Row]:
+    """Yields every object of a stream, rotated files included.
+
+    A damaged file is read as far as possible. A last line without its end is being written at this
+    moment and is left out.
+
+    Args:
+        path: Such as `metrics.jsonl`.
+        on_damage: Called once for each damaged file.
+
+    Raises:
+        OSError: The files cannot be read.
+    """
+    for _ in range(_LISTING_ATTEMPTS):
+        files = segments(path)
+        damages: list[tuple[Path, str]] = []
+        try:
+            contents = [_read_segment(file, damages) for file in files]
+        except FileNotFoundError:
+            continue  # Rotated or compressed between listing and reading.
+        if [file.name for file in segments(path)] == [file.name for file in files]:
+            break
+    else:
+        raise OSError(f"{path} changes faster than it can be read")
+    for damage in damages:
+        on_damage(*damage)
+    for file, content in zip(files, contents, strict=True):
+        yield from _rows_of(file, content.splitlines(keepends=True), on_damage)
+
+
+def _read_segment(file: Path, damages: list[tuple[Path, str]]) -> bytes:
+    if file.suffix != ".gz":
+        return file.read_bytes()
+    content = bytearray()
+    try:
+        with gzip.open(file) as stream:
+            while len(content) <= _MOST_BYTES and (part := stream.read1(ROTATE_BYTES)):
+                content += part
+        if len(content) > _MOST_BYTES:
+            damages.append((file, f"it holds more than {_MOST_BYTES:,} bytes"))
+    except FileNotFoundError:
+        raise
+    except (OSError, EOFError, zlib.error) as error:
+        damages.append((file, str(error)))
+    return bytes(content)
+
+
+def _rows_of(file: Path, lines: Iterable[bytes], on_damage: OnDamage) -> Iterator[Row]:
+    bad = 0
+    for line in lines:
+        row = _parse(line)
+        if row is not None:
+            yield row
+        elif line.endswith(b"\n"):
+            bad += 1
+    if bad:
+        on_damage(file, f"{bad} {'line is' if bad == 1 else 'lines are'} not a JSON object")
+
+
+def _parse(line: bytes) -> Row | None:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return row if isinstance(row, dict) else None
+
+
+def read_rows(path: Path, on_damage: OnDamage = warn_of_damage) -> list[Row]:
+    """Reads metrics without the rows that a resumed run repeated.
+
+    A run that resumes from an earlier checkpoint repeats some steps; its rows replace those of an
+    earlier session with the same or more steps.
+    """
+    return _without_repeats(read_lines(path, on_damage), SESSION, STEPS)
+
+
+def read_episodes(path: Path, on_damage: OnDamage = warn_of_damage) -> list[Row]:
+    """Reads episodes without those that a resumed run repeated, as `read_rows` does."""
+    return _without_repeats(read_lines(path, on_damage), "session", "update")
+
+
+def _without_repeats(lines: Iterable[Row], session_name: str, place_name: str) -> list[Row]:
+    rows: list[Row] = []
+    for row in lines:
+        place, session = number(row, place_name), number(row, session_name)
+        while rows and place is not None and session is not None:
+            before = number(rows[-1], session_name)
+            if before is None or before >= session or (number(rows[-1], place_name) or 0) < place:
+                break
+            rows.pop()
+        rows.append(row)
+    return rows
+
+
+def last_line(path: Path, on_damage: OnDamage = warn_of_damage) -> Row | None:
+    """Returns the newest whole object of a stream without reading all of it."""
+    for file in reversed(segments(path)):
+        rows = list(_rows_of(file, _tail(file, on_damage), on_damage))
+        if rows:
+            return rows[-1]
+    return None
+
+
+def _tail(file: Path, on_damage: OnDamage) -> list[bytes]:
+    try:
+        if file.suffix == ".gz":
+            damages: list[tuple[Path, str]] = []
+            content = _read_segment(file, damages)
+            for damage in damages:
+                on_damage(*damage)
+            return content.splitlines(keepends=True)
+        with file.open("rb") as stream:
+            begin = max(0, stream.seek(0, os.SEEK_END) - _TAIL_BYTES)
+            stream.seek(begin)
+            lines = stream.read().splitlines(keepends=True)
+    except FileNotFoundError:
+        return []
+    return lines[1:] if begin > 0 else lines  # The first may be a part of a line.
+
+
+def number(row: Mapping[str, Any], name: str) -> float | None:
+    """Returns a finite number of a row, or None where there is none: rows may be damaged."""
+    value = row.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return value if math.isfinite(value) else None
+    except OverflowError:  # An integer beyond what a float can hold.
+        return None
