@@ -16,6 +16,7 @@ from pathlib import Path
 
 from warpzone import MarioEnv, _native, parameter_help
 from warpzone.envs.actions import ACTION_SETS
+from warpzone.envs.endings import CLEAR, END_REASONS, end_name
 from warpzone.evaluate.scripted import ScriptedPolicy
 
 DOCS = Path(__file__).resolve().parent
@@ -41,7 +42,6 @@ PLANES = {
     "item": "255 coins, power-ups, vines, the axe; 128 a block with a question mark",
     "mario": "255 Mario, two cells when he is tall",
 }
-_DEATHS = ("", "enemy", "pit", "time")
 
 
 def table(headings: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -78,6 +78,12 @@ def info() -> str:
     numbers = [(f"`{name}`", "int32", text) for name, text in _native.INFO_NUMBERS.items()]
     flags = [(f"`{name}`", "bool", text) for name, text in _native.INFO_FLAGS.items()]
     return table(("field", "type", "meaning"), numbers + flags)
+
+
+def ends() -> str:
+    """Why an episode ends."""
+    rows = ((str(n), f"`{name}`", text) for n, (name, text) in enumerate(END_REASONS.items()))
+    return table(("`end_reason`", "name", "meaning"), rows)
 
 
 def weights() -> str:
@@ -119,13 +125,14 @@ def _scripted_row(level: str) -> tuple[str, str, str, str]:
     while not ended:
         obs, _, terminated, truncated, now = env.step(policy.act(obs, now, env.console))
         ended = terminated or truncated
-    end = "**cleared**" if now["flag_get"] else _DEATHS[now["death_cause"]] or "stuck"
+    end = end_name(now["end_reason"])
+    end = f"**{end}**" if end == CLEAR else end
     return level, str(now["progress"]), end, str(now["steps"])
 
 
 TABLES: dict[str, Callable[[], str]] = {
     function.__name__: function
-    for function in (parameters, actions, info, weights, planes, features, scripted)
+    for function in (parameters, actions, info, ends, weights, planes, features, scripted)
 }
 
 

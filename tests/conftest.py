@@ -2,6 +2,7 @@ import signal
 from pathlib import Path
 
 import pytest
+from explorer import play_until, replay_until
 
 from warpzone.errors import RomError
 from warpzone.rom import locate as roms
@@ -27,6 +28,18 @@ def rom_path() -> Path:
 @pytest.fixture(scope="session")
 def lost_levels_path() -> Path:
     return _installed(roms.LOST_LEVELS)
+
+
+@pytest.fixture(scope="session")
+def before_the_flag() -> bytes:
+    """A save state near the end of 1-1: running and jumping to the right clears it."""
+    return play_until("1-1", 2900)
+
+
+@pytest.fixture(scope="session")
+def before_the_last_axe() -> tuple[bytes, list[int]]:
+    """A save state of 8-4, two seconds before the axe, and the buttons of the steps to it."""
+    return replay_until("8-4", steps_left=30)
 
 
 @pytest.fixture

@@ -175,14 +175,14 @@ def render(tmp_path: Path, *arguments: str, name: str = "out.png") -> int:
 def test_render_writes_the_file_and_says_where(tmp_path: Path, capsys, name: str) -> None:
     assert render(tmp_path, name=name) == 0
     output = capsys.readouterr().out
-    assert "1-1: still running after 3 steps" in output
+    assert "1-1: running after 3 steps" in output
     assert f"wrote {tmp_path / name}: 13 frames" in output
     assert [file.name for file in tmp_path.iterdir()] == [name]
 
 
 def test_render_passes_parameters_to_the_environment(tmp_path: Path, capsys) -> None:
     assert render(tmp_path, "--set", "max_steps=2", "power=2", "hud=crop") == 0
-    assert "ended after 2 steps" in capsys.readouterr().out
+    assert "step_limit after 2 steps" in capsys.readouterr().out
 
 
 def test_render_shows_the_observation_beside_the_screen(tmp_path: Path) -> None:

@@ -2,31 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 from env_support import RIGHT_RUN, RIGHT_RUN_JUMP
-from warpzone.search.way import read_way
 
 import warpzone
 from warpzone import _native
 
-WAYS = Path(__file__).parent.parent.parent / "ways"
 TO_THE_FLAG = [*[RIGHT_RUN_JUMP] * 8, *[RIGHT_RUN] * 4] * 12
 EVENTS = ("flag_get", "game_cleared", "death", "warp", "level_changed")
-
-
-@pytest.fixture(scope="module")
-def before_the_last_axe() -> tuple[bytes, list[int]]:
-    """A save state of 8-4, two seconds before the axe, and the buttons that get there."""
-    way = read_way(WAYS / "8-4.way")
-    env = warpzone.MarioEnv("8-4", obs="tiles")
-    env.reset(seed=0)
-    last = 30
-    for buttons in way.inputs[:-last]:
-        env.console.run_frames(way.frame_skip, buttons)
-    return env.console.save(), list(way.inputs[-last:])
 
 
 def play(kind: str, level: str, chosen: list[int], **options: Any) -> list[dict[str, Any]]:

@@ -101,6 +101,9 @@ def test_all_levels_together_have_an_interval_of_their_own(tmp_path: Path) -> No
         "clear_rate": 0.9,
         "interval_low": 0.6,
         "interval_high": 0.98,
+        "levels_cleared_mean": 0.9,
+        "levels_cleared_max": 1,
+        "deaths": 1,
         "progress_mean": 3000.0,
         "ends": {"clear": 9, "pit": 1},
         "held_out": False,
@@ -115,4 +118,5 @@ def test_all_levels_together_have_an_interval_of_their_own(tmp_path: Path) -> No
         "levels": [row | {"level": "1-1"}, row | {"level": "1-2"}],
     }
     table = write_results(results, tmp_path / "evaluation")
-    assert "| all 2 | 90% | 70%-97% | 20 | | |" in table
+    assert "| all 2 | 90% | 70%-97% | 20 | | | | |" in table
+    assert "| 1-1 | 90% | 60%-98% | 10 | 0.90, 1 | 1 | 3,000 px | clear 9, pit 1 |" in table

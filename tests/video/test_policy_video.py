@@ -63,22 +63,22 @@ def test_scripted_policy_clears_1_1_and_the_video_continues_to_the_castle() -> N
         written += 1
 
     outcome = record_episode(env, policy, count)
-    assert outcome.info["flag_get"]
-    assert str(outcome).startswith("cleared after ")
+    assert outcome.cleared
+    assert str(outcome).startswith("clear after ")
     assert written == 1 + 4 * outcome.info["steps"] + 240
 
 
 def test_outcome_names_the_cause_of_death() -> None:
     env = RecordedEnv("1-1", actions=["RIGHT+B"])
     outcome = record_episode(env, SequencePolicy("RIGHT+B"), lambda frame: None)
-    assert str(outcome).startswith("killed by an enemy after ")
-    assert outcome.ended
+    assert str(outcome).startswith("enemy after ")
+    assert outcome.end == "enemy"
 
 
 def test_outcome_distinguishes_the_step_limit_from_the_end_of_the_episode() -> None:
     env = RecordedEnv("1-1", actions=["NOOP"])
     outcome = record_episode(env, SequencePolicy("NOOP"), lambda frame: None, steps=3)
-    assert str(outcome).startswith("still running after 3 steps (0.2 s), progress 0 pixels")
+    assert str(outcome).startswith("running after 3 steps (0.2 s), progress 0 pixels")
 
 
 def test_overlay_highlights_pressed_buttons_and_leaves_the_screen_unchanged() -> None:

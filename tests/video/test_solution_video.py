@@ -32,7 +32,7 @@ def test_every_frame_of_a_solution_is_recorded(rom_path: Path) -> None:
 def test_command_records_a_solution(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output = tmp_path / "1-4.mp4"
     assert cli.main(["video", str(SOLUTIONS / "1-4.solution"), "-o", str(output)]) == 0
-    assert "1-4: cleared after" in capsys.readouterr().out
+    assert "1-4: clear after" in capsys.readouterr().out
     assert output.stat().st_size > 50_000
 
 

@@ -11,12 +11,17 @@ from warpzone import _native
 END_REASONS: Mapping[str, str] = MappingProxyType(dict(_native.END_REASONS))
 
 RUNNING = "running"
+#: The reasons of episodes that have ended.
+EPISODE_ENDS: Mapping[str, str] = MappingProxyType(
+    {name: text for name, text in END_REASONS.items() if name != RUNNING}
+)
 CLEAR = "clear"
 STEP_LIMIT = "step_limit"
 STAGNATION = "stagnation"
 #: Reasons by the number of `info["death_cause"]`.
 DEATHS = (RUNNING, "enemy", "pit", "time")
 
+_LOST_LIFE = ("enemy", "pit", "time", "game_over")
 _NAMES = tuple(END_REASONS)
 _NUMBERS = {name: number for number, name in enumerate(_NAMES)}
 
@@ -29,6 +34,11 @@ def end_name(number: int) -> str:
 def end_number(name: str) -> int:
     """The number of a reason in `info["end_reason"]`."""
     return _NUMBERS[name]
+
+
+def is_death(name: str) -> bool:
+    """Whether a lost life ended the episode."""
+    return name in _LOST_LIFE
 
 
 def is_truncation(name: str) -> bool:

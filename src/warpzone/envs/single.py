@@ -64,9 +64,7 @@ class MarioEnv(gym.Env[Obs, np.int64]):
         self.render_mode = render_mode
         self.metadata = {**self.metadata, "render_fps": _FRAMES_PER_SECOND // config.frame_skip}
         self._picture = _native.PictureWriter(config, self._setup.game)
-        self._machine: Machine = make_machine(
-            backend, self._setup, self._picture, strict_stage=strict_stage
-        )
+        self._machine = self._make_machine(backend, strict_stage)
         stack = _native.stack_of(config, self._setup.game)
         self._planes: deque[NDArray[np.uint8]] = deque(maxlen=stack)
         self._rules = make_rules(self._setup, self._machine)
@@ -79,6 +77,10 @@ class MarioEnv(gym.Env[Obs, np.int64]):
             config, self._picture.height, self._picture.width, stack
         )
         self.action_space = self._setup.action_space
+
+    def _make_machine(self, backend: Backend, strict_stage: bool) -> Machine:
+        """Makes the machine; subclasses may choose another one."""
+        return make_machine(backend, self._setup, self._picture, strict_stage=strict_stage)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None

@@ -9,10 +9,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from warpzone.envs.endings import CLEAR, end_name
 from warpzone.envs.vector import MarioVectorEnv
 from warpzone.evaluate.wilson import Interval, wilson
-
-_CAUSES = ("cut", "enemy", "pit", "time")
 
 
 class Policy(Protocol):
@@ -28,11 +27,17 @@ class Episode:
 
     level: str
     seed: int
-    clear: bool
     end: str
     progress: int
     steps: int
+    levels_cleared: int
+    deaths: int
     episode_return: float
+
+    @property
+    def clear(self) -> bool:
+        """Whether the level was cleared; for 'game', whether the princess was rescued."""
+        return self.end == CLEAR
 
 
 @dataclass(frozen=True)
@@ -61,6 +66,7 @@ class Evaluation:
         """Plain numbers for JSON."""
         ends = [episode.end for episode in self.episodes]
         progress = np.array([episode.progress for episode in self.episodes])
+        cleared = [episode.levels_cleared for episode in self.episodes]
         return {
             "level": self.level,
             "episodes": len(self.episodes),
@@ -70,6 +76,9 @@ class Evaluation:
             "interval_high": self.interval.high,
             "progress_mean": float(progress.mean()),
             "progress_max": int(progress.max()),
+            "levels_cleared_mean": float(np.mean(cleared)),
+            "levels_cleared_max": max(cleared),
+            "deaths": sum(episode.deaths for episode in self.episodes),
             "steps_mean": float(np.mean([episode.steps for episode in self.episodes])),
             "ends": {end: ends.count(end) for end in sorted(set(ends))},
         }
@@ -136,16 +145,13 @@ def _play(
 def _episode(
     env: MarioVectorEnv, info: dict[str, Any], lane: int, seed: int, episode_return: float
 ) -> Episode:
-    clear = bool(info["flag_get"][lane])
-    end = "clear" if clear else _CAUSES[int(info["death_cause"][lane])]
-    if not clear and info["warp"][lane]:
-        end = "warp"
     return Episode(
         level=env.levels()[lane],
         seed=seed + lane,
-        clear=clear,
-        end=end,
+        end=end_name(int(info["end_reason"][lane])),
         progress=int(info["progress"][lane]),
         steps=int(info["steps"][lane]),
+        levels_cleared=int(info["clears"][lane]),
+        deaths=int(info["deaths"][lane]),
         episode_return=episode_return,
     )

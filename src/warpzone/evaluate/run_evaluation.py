@@ -121,16 +121,18 @@ def write_results(results: dict[str, Any], name: Path) -> str:
 
 
 def _table(rows: list[dict[str, Any]]) -> list[str]:
-    """Markdown: a line a level, and one for all of them together where there are several."""
+    """Markdown: one line per level, and one for all of them where there are several."""
     lines = [
-        "| level | clear rate | 95 % interval | episodes | mean progress | ends |",
-        "|---|---|---|---|---|---|",
+        "| level | clear rate | 95 % interval | episodes | levels cleared (mean, max) | deaths "
+        "| mean progress | ends |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     for row in rows:
         ends = ", ".join(f"{end} {count}" for end, count in row["ends"].items())
         lines.append(
             f"| {row['level']} | {row['clear_rate']:.0%} | {row['interval_low']:.0%}-"
-            f"{row['interval_high']:.0%} | {row['episodes']} | {row['progress_mean']:,.0f} px "
+            f"{row['interval_high']:.0%} | {row['episodes']} | {row['levels_cleared_mean']:.2f}, "
+            f"{row['levels_cleared_max']} | {row['deaths']} | {row['progress_mean']:,.0f} px "
             f"| {ends} |"
         )
     if len(rows) > 1:
@@ -138,6 +140,7 @@ def _table(rows: list[dict[str, Any]]) -> list[str]:
         episodes = sum(row["episodes"] for row in rows)
         low, high = wilson(clears, episodes)
         lines.append(
-            f"| all {len(rows)} | {clears / episodes:.0%} | {low:.0%}-{high:.0%} | {episodes} | | |"
+            f"| all {len(rows)} | {clears / episodes:.0%} | {low:.0%}-{high:.0%} | {episodes} "
+            "| | | | |"
         )
     return lines

@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
+from warpzone.envs.endings import EPISODE_ENDS
 from warpzone.errors import MetricError
-from warpzone.telemetry.metrics import END_REASONS, REWARD_TERMS, MetricRow
+from warpzone.telemetry.metrics import REWARD_TERMS, MetricRow
 from warpzone.telemetry.summary import summarize
 
 _WINDOW = 100  # Episodes that a clear rate or a mean return is taken over.
@@ -43,8 +44,8 @@ class Episode:
 
     def __post_init__(self) -> None:
         """Rejects a reason or term that is not listed."""
-        if self.end not in END_REASONS:
-            known = ", ".join(END_REASONS)
+        if self.end not in EPISODE_ENDS:
+            known = ", ".join(EPISODE_ENDS)
             raise MetricError(f"'{self.end}' is not a reason for an episode's end; known: {known}")
         unknown = sorted(set(self.terms) - set(REWARD_TERMS))
         if unknown:
@@ -173,7 +174,7 @@ def _ends_and_terms(episodes: list[Episode]) -> MetricRow:
         return {}
     counts = Counter(episode.end for episode in episodes)
     row: MetricRow = {}
-    for reason in END_REASONS:
+    for reason in EPISODE_ENDS:
         row[f"end/{reason}_count"] = counts[reason]
         row[f"end/{reason}_share"] = counts[reason] / len(episodes)
     for term in {term for episode in episodes for term in episode.terms}:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from warpzone.envs.endings import EPISODE_ENDS
 from warpzone.errors import MetricError
 
 MetricRow = dict[str, float | int]
@@ -22,18 +23,6 @@ CleanRow = dict[str, float | int | None]
 STEPS = "run/steps"
 UPDATES = "run/updates"
 SESSION = "run/session"
-
-# In the order in which an episode's end is judged; `other` is what none of them explains.
-END_REASONS = {
-    "clear": "the level was cleared",
-    "enemy": "a life was lost to an enemy",
-    "pit": "a life was lost in a pit",
-    "time": "a life was lost to the game's clock",
-    "warp": "a warp pipe led to another world",
-    "stagnation": "cut off: no progress for too long",
-    "limit": "cut off: the step limit was reached",
-    "other": "none of these",
-}
 
 # Names of the environment's reward terms; a test compares them with the native list.
 REWARD_TERMS = ("distance", "score", "coin", "death", "clear", "milestone", "time")
@@ -151,7 +140,7 @@ _EPISODE = [
 
 _ENDS = [
     metric
-    for reason, text in END_REASONS.items()
+    for reason, text in EPISODE_ENDS.items()
     for metric in (
         _count(f"end/{reason}_count", "episodes", f"Episodes since the previous row: {text}."),
         _latest(f"end/{reason}_share", "share", "The same, as a share of those episodes."),

@@ -6,8 +6,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from warpzone.envs.endings import EPISODE_ENDS
 from warpzone.telemetry.episodes import EPISODE_FIELDS
-from warpzone.telemetry.metrics import END_REASONS, GROUPS, Metric
+from warpzone.telemetry.metrics import GROUPS, Metric
 
 _INTRODUCTION = """# Metrics
 
@@ -54,7 +55,7 @@ def render() -> str:
         "\n".join(["## Fields of `episodes.jsonl`\n", "| name | meaning |", "|---|---|", *fields])
         + "\n"
     )
-    reasons = [f"| `{name}` | {text} |" for name, text in END_REASONS.items()]
+    reasons = [f"| `{name}` | {text} |" for name, text in EPISODE_ENDS.items()]
     parts.append("\n".join(["| `end` | meaning |", "|---|---|", *reasons]) + "\n")
     return "\n".join(parts)
 

@@ -10,13 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpzone import _native
-from warpzone.envs.vectors.make import AnyVectorEnv
+from warpzone.envs.endings import end_name
 from warpzone.rollout.collector import Info
 from warpzone.telemetry.episodes import Episode, EpisodeStatistics
 from warpzone.train.curriculum.starts import Start
-
-# By number of info["death_cause"].
-_CAUSES = ("other", "enemy", "pit", "time")
 
 
 class EpisodeLog:
@@ -26,9 +23,9 @@ class EpisodeLog:
     nothing depends on the timing of that thread.
     """
 
-    def __init__(self, env: AnyVectorEnv, statistics: EpisodeStatistics):
+    def __init__(self, statistics: EpisodeStatistics):
         """Reports to the statistics, and to `sink` once one is set."""
-        self.env, self.statistics = env, statistics
+        self.statistics = statistics
         self.sink: Callable[[Episode], None] | None = None
         self._waiting: list[Episode] = []
 
@@ -70,7 +67,7 @@ class EpisodeLog:
             length=int(info["steps"][env]),
             frames=int(info["frames"][env]),
             progress=int(info["progress"][env]),
-            end=self._end(info, env),
+            end=end_name(int(info["end_reason"][env])),
             score=int(info["score"][env]),
             coins=int(info["coins"][env]),
             clock=int(info["time"][env]),
@@ -79,16 +76,3 @@ class EpisodeLog:
                 name: float(term) for name, term in zip(_native.REWARD_TERMS, terms, strict=True)
             },
         )
-
-    def _end(self, info: Info, env: int) -> str:
-        if info["flag_get"][env]:
-            return "clear"
-        if info["death"][env]:
-            return _CAUSES[int(info["death_cause"][env])]
-        if info["warp"][env]:
-            return "warp"
-        config = self.env.config
-        if config.max_steps and info["steps"][env] >= config.max_steps:
-            return "limit"
-        limit = config.stagnation_limit * config.frame_skip
-        return "stagnation" if limit and info["stagnation"][env] >= limit else "other"

@@ -78,7 +78,7 @@ class Trainer:
         )
         self.average = EmaPolicy(self.model, config.learn.ema_decay)
         self.statistics = EpisodeStatistics()
-        self.episodes = EpisodeLog(self.env, self.statistics)
+        self.episodes = EpisodeLog(self.statistics)
         self.starts = build.make_starts(config, self.env, self.random.starts_seed)
         self.collector.observers.append(self._observe)
         self.replay = self._make_replay() if config.replay.capacity else None

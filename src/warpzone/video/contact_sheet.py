@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from warpzone.envs.endings import CLEAR, end_name, is_death
 from warpzone.envs.vector import MarioVectorEnv
 from warpzone.errors import ConfigError
 from warpzone.evaluate.trained import Player, load_policy
@@ -107,9 +108,10 @@ def _screens(env: MarioVectorEnv) -> list[Frame]:
 
 
 def _border_colour(info: dict[str, Any], index: int) -> tuple[int, int, int]:
-    if info["flag_get"][index]:
+    end = end_name(int(info["end_reason"][index]))
+    if end == CLEAR:
         return _CLEARED
-    return _DIED if info["death"][index] else _TRUNCATED
+    return _DIED if is_death(end) else _TRUNCATED
 
 
 def _with_border(frame: Frame, colour: tuple[int, int, int]) -> Frame:

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from warpzone.envs.endings import CLEAR, end_name, is_death
 from warpzone.evaluate.policies import Policy
 from warpzone.video.overlay import draw_overlay, observation_image, side_by_side
 from warpzone.video.recorded_env import FRAMES_PER_SECOND, RecordedEnv
 from warpzone.video.writer import Frame
 
-_DEATH_CAUSES = ("", "killed by an enemy", "fell into a pit", "ran out of time")
 _FRAMES_AFTER_CLEAR = 4 * FRAMES_PER_SECOND
 _FRAMES_AFTER_DEATH = 2 * FRAMES_PER_SECOND
 
@@ -37,20 +37,23 @@ class Outcome:
 
     info: dict[str, Any]
     total_reward: float
-    ended: bool
+
+    @property
+    def end(self) -> str:
+        """Why it ended: a name of `warpzone.envs.endings.END_REASONS`."""
+        return end_name(int(self.info["end_reason"]))
+
+    @property
+    def cleared(self) -> bool:
+        """Whether the level, or the whole game, was cleared."""
+        return self.end == CLEAR
 
     def __str__(self) -> str:
         """Returns a one-line summary."""
         info = self.info
-        if info["flag_get"]:
-            end = "cleared"
-        elif info["death"]:
-            end = _DEATH_CAUSES[info["death_cause"]] or "died"
-        else:
-            end = "ended" if self.ended else "still running"
         seconds = info["frames"] / FRAMES_PER_SECOND
         return (
-            f"{end} after {info['steps']} steps ({seconds:.1f} s), "
+            f"{self.end} after {info['steps']} steps ({seconds:.1f} s), "
             f"progress {info['progress']} pixels, return {self.total_reward:.2f}"
         )
 
@@ -122,10 +125,11 @@ def record_episode(
         recorder.record_step(env, obs, text())
         if on_step is not None:
             on_step(step)
-    if info["flag_get"] or info["death"]:
-        env.run_idle(after_clear if info["flag_get"] else _FRAMES_AFTER_DEATH)
+    outcome = Outcome(info, total)
+    if outcome.cleared or is_death(outcome.end):
+        env.run_idle(after_clear if outcome.cleared else _FRAMES_AFTER_DEATH)
         recorder.record_step(env, obs, text())
-    return Outcome(info, total, ended)
+    return outcome
 
 
 def _text(info: dict[str, Any]) -> dict[str, Any]:

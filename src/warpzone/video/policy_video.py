@@ -75,7 +75,7 @@ def first_clearing_seed(
     for candidate in range(seed, seed + max_seeds - 1):
         policy = RecordedPolicy(trained, candidate, greedy)
         outcome = record_episode(env, policy, _discard, seed=candidate, options=_OUTCOME_ONLY)
-        if outcome.info["flag_get"]:
+        if outcome.cleared:
             return candidate
     return seed + max_seeds - 1
 

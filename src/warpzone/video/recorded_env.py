@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpzone import _native
+from warpzone.envs.backends.machine import Backend, Machine
 from warpzone.envs.backends.native import NativeMachine
 from warpzone.envs.setup import EnvSetup
 from warpzone.envs.single import MarioEnv, Obs
@@ -39,8 +40,11 @@ class RecordedEnv(MarioEnv):
             options: See `MarioEnv`.
         """
         super().__init__(level, render_mode="rgb_array", **options)
+
+    def _make_machine(self, backend: Backend, strict_stage: bool) -> Machine:
+        """Only our own console can draw every frame."""
         self._recorded = _RecordedConsole(self._setup, self._picture)
-        self._machine = self._recorded
+        return self._recorded
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None

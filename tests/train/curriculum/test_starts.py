@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from warpzone.config.options import StartOptions
+from warpzone.envs.endings import end_number
 from warpzone.envs.vector import MarioVectorEnv
 from warpzone.telemetry.episodes import EpisodeStatistics
 from warpzone.train.curriculum.starts import EpisodeStarts, Place, Start
@@ -106,11 +107,11 @@ def test_practice_is_cut_and_episodes_from_the_level_start_are_not(rom_path: Pat
 
 def test_only_episodes_from_the_level_start_count_for_the_clear_rate(env: MarioVectorEnv) -> None:
     statistics = EpisodeStatistics()
-    log = EpisodeLog(env, statistics)
+    log = EpisodeLog(statistics)
     env.reset(seed=1)
     ended = np.ones(LANES, np.bool_)
     _, _, _, _, info = env.step(np.full(LANES, STAND))
-    info["flag_get"] = np.ones(LANES, np.bool_)
+    info["end_reason"] = np.full(LANES, end_number("clear"))
     within = Start("1-1", Place(b"", 0, 0))
     log.observe(info, ended, 0, lambda lane: within)
     log.flush()

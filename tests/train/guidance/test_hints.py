@@ -13,7 +13,7 @@ GOOD: dict[str, float | int | None] = {
     "episode/count": 30,
     "episode/progress_p50": 900,
     "end/stagnation_share": 0.1,
-    "end/limit_share": 0.0,
+    "end/step_limit_share": 0.0,
     "end/time_share": 0.0,
     "learn/entropy": 0.8,
     "learn/skipped": 0,
@@ -44,7 +44,7 @@ def test_a_healthy_run_needs_no_advice() -> None:
         ({"replay/fill": 0.01}, "replay holds 1.0% of its capacity"),
         ({"resources/gpu_percent/0": 20.0}, "the GPU is busy for 20 %"),
         (
-            {"end/stagnation_share": 0.5, "end/limit_share": 0.2},
+            {"end/stagnation_share": 0.5, "end/step_limit_share": 0.2},
             "70% of the episodes are truncated",
         ),
         ({"learn/entropy": 0.01}, "is nearly deterministic"),

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from warpzone.algorithms.schedules import lerp
 from warpzone.config.options import StartOptions
+from warpzone.envs.endings import CLEAR, end_name
 from warpzone.envs.vectors.make import AnyVectorEnv
 from warpzone.rollout.collector import Info
 from warpzone.telemetry.metrics import MetricRow
@@ -148,7 +149,7 @@ class EpisodeStarts:
 
     def _tell(self, lane: int, info: Info) -> None:
         """Takes note of an episode that ended; who chooses levels hears of it."""
-        start, cleared = self._present[lane], bool(info["flag_get"][lane])
+        start, cleared = self._present[lane], end_name(int(info["end_reason"][lane])) == CLEAR
         if self.options.share > 0:
             begin = 0 if start.place is None else start.place.distance
             cut = start.place is not None and int(info["steps"][lane]) >= _PRACTICE_STEPS

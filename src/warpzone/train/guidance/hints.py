@@ -109,7 +109,7 @@ def _low_gpu(row: Row) -> str | None:
 
 
 def _many_cuts(row: Row) -> str | None:
-    names = ("end/stagnation_share", "end/limit_share", "end/time_share")
+    names = ("end/stagnation_share", "end/step_limit_share", "end/time_share")
     share = sum(_number(row, name) or 0.0 for name in names)
     if not _is_late(row) or _is_driven(row) or _episodes(row) < _FEW_EPISODES or share < 0.5:
         return None

@@ -1,13 +1,27 @@
-"""A small search with save states that plays a level further than random buttons would."""
+"""Save states from the middle of levels, by a small search or from the committed solutions."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import numpy as np
 
 import warpzone
 from warpzone.errors import WarpzoneError
+from warpzone.search.solution import read_solution
 
 LANES, STEPS = 48, 14
+SOLUTIONS = Path(__file__).parents[2] / "solutions"
+
+
+def replay_until(level: str, *, steps_left: int) -> tuple[bytes, list[int]]:
+    """A save state on the committed solution, and the buttons of the steps that are left of it."""
+    solution = read_solution(SOLUTIONS / f"{level}.solution")
+    env = warpzone.MarioEnv(level, obs="tiles")
+    env.reset(seed=0)
+    for buttons in solution.inputs[:-steps_left]:
+        env.console.run_frames(solution.frame_skip, buttons)
+    return env.console.save(), list(solution.inputs[-steps_left:])
 
 
 def play_until(level: str, x: int, *, halfway: bool = True, rounds: int = 200) -> bytes:
