@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import threading
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ import torch
 from env_support import RIGHT_RUN, frames_of
 
 import warpzone
+from warpzone.errors import ConfigError
 
 kinds = pytest.mark.parametrize("obs", ["pixels", "rgb", "tiles"])
 STEPS = 12
@@ -86,6 +89,57 @@ def test_memory_is_used_again_once_nobody_refers_to_it(obs: str) -> None:
         info_places.add(info["x_pos"].ctypes.data)
     assert len(places) <= 2, "the one just returned, and the one before it"
     assert len(info_places) <= 2
+
+
+@kinds
+def test_memory_returns_from_whatever_thread_lets_go_of_it(obs: str) -> None:
+    env = make(obs)
+    places = set()
+    for _ in range(20):
+        held = [env.step([0, 0])[0]]
+        places.add(next(iter(frames_of(held))).ctypes.data)
+        thread = threading.Thread(target=held.clear)
+        thread.start()
+        thread.join()
+    assert len(places) == 1
+
+
+@kinds
+def test_memory_returns_from_a_cycle_of_references(obs: str) -> None:
+    env = make(obs)
+    places = set()
+    gc.disable()
+    try:
+        for _ in range(6):
+            cycle: list[Any] = [env.step([0, 0])[0]]
+            places.add(next(iter(frames_of(cycle))).ctypes.data)
+            cycle.append(cycle)
+            del cycle
+            gc.collect()
+    finally:
+        gc.enable()
+    assert len(places) == 1
+
+
+def test_a_step_that_fails_keeps_no_memory() -> None:
+    env = make()
+    places = set()
+    for _ in range(20):
+        with pytest.raises(ConfigError):
+            env.step([99, 0])
+        places.add(env.step([0, 0])[0].ctypes.data)
+    assert len(places) == 1
+
+
+def test_results_outlive_their_environment() -> None:
+    env = make()
+    results = [env.step([RIGHT_RUN, 0])[0] for _ in range(STEPS)]
+    copies = [result.copy() for result in results]
+    env.close()
+    del env
+    gc.collect()
+    for result, expected in zip(results, copies, strict=True):
+        np.testing.assert_array_equal(result, expected)
 
 
 def test_changing_a_result_changes_nothing_else() -> None:

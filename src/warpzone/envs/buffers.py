@@ -10,8 +10,7 @@ counted, and any thread may drop the last one.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -43,8 +42,8 @@ class ObsBuffer:
         boxes = space.spaces if isinstance(space, spaces.Dict) else {None: space}
         self._shapes = {name: tuple(box.shape or ()) for name, box in boxes.items()}
         size = sum(int(np.prod(shape)) for shape in self._shapes.values())
-        # Not an array: NumPy makes the innermost array of a chain of views the base of each, and that
-        # must be the array of the lease.
+        # Not an array: NumPy makes the innermost array of a chain of views the base of each view,
+        # and that must be the array of the lease.
         self._memory = bytearray(size)
         self.batch = make_batch(self._carve(self._memory))
         self.on_release: Callable[[ObsBuffer], None] | None = None
@@ -67,7 +66,7 @@ class ObsBuffer:
         for name, shape in self._shapes.items():
             arrays[name] = array = np.ndarray(shape, _BYTE, whole, begin)
             begin += array.nbytes
-        return arrays[None] if None in arrays else arrays
+        return arrays.get(None, arrays)
 
 
 class ObsBuffers:
@@ -99,47 +98,73 @@ class ObsBuffers:
 
 
 class InfoArrays:
-    """What an info is made of, as the native side writes it: arrays in one block of memory."""
+    """What an info is made of, as the native side writes it: four tables in one block of memory.
+
+    Attributes:
+        numbers: int32, one row per field.
+        enemies: int32, one row per environment.
+        terms: float32, the sums of the reward terms, one row per environment.
+        flags: bool, one row per field.
+    """
 
     def __init__(self, num_envs: int) -> None:
         """Allocates the block for some environments."""
-        self._num_envs = num_envs
-        size = 4 * num_envs * (len(_native.INFO_NUMBERS) + len(_native.REWARD_TERMS))
-        size += 4 * num_envs * int(np.prod(_native.ENEMY_SHAPE))
-        size += num_envs * len(_native.INFO_FLAGS)
+        # The table of single bytes comes last, which keeps the others aligned.
+        shapes: tuple[tuple[tuple[int, ...], type[Any]], ...] = (
+            ((len(_native.INFO_NUMBERS), num_envs), np.int32),
+            ((num_envs, *_native.ENEMY_SHAPE), np.int32),
+            ((num_envs, len(_native.REWARD_TERMS)), np.float32),
+            ((len(_native.INFO_FLAGS), num_envs), np.bool_),
+        )
+        self._places: list[_Place] = []
+        size = 0
+        for shape, kind in shapes:
+            self._places.append((shape, np.dtype(kind), size))
+            size += int(np.prod(shape)) * np.dtype(kind).itemsize
         self._block = np.zeros(size, _BYTE)
-        self.numbers, self.enemies, self.terms, self.flags = _carve_info(self._block, num_envs)
+        self.numbers, self.enemies, self.terms, self.flags = (
+            np.ndarray(shape, dtype, self._block, begin) for shape, dtype, begin in self._places
+        )
 
     def info(self) -> dict[str, Any]:
         """Returns the present values as a dict with one array per field, built when first read."""
-        return LazyInfo(_INFO_NAMES, partial(_read_info, self._block.copy(), self._num_envs))
+        return LazyInfo(_INFO_NAMES, _InfoBlock(self._places, self._block.copy()))
 
 
-_INFO_NAMES = dict.fromkeys((*_native.INFO_NUMBERS, *_native.INFO_FLAGS, "reward_terms", "enemies"))
+#: Shape, type and first byte of a table.
+_Place = tuple[tuple[int, ...], np.dtype[Any], int]
+_NUMBERS, _ENEMIES, _TERMS, _FLAGS = range(4)
+#: Table and row of each field; None for a whole table.
+_FIELDS: dict[str, tuple[int, int | None]] = {
+    **{name: (_NUMBERS, row) for row, name in enumerate(_native.INFO_NUMBERS)},
+    **{name: (_FLAGS, row) for row, name in enumerate(_native.INFO_FLAGS)},
+    "reward_terms": (_TERMS, None),
+    "enemies": (_ENEMIES, None),
+}
+_INFO_NAMES: dict[str, None] = dict.fromkeys(_FIELDS)
 
 
-def _carve_info(block: NDArray[np.uint8], num_envs: int) -> tuple[NDArray[Any], ...]:
-    """The arrays of a block; the one of single bytes comes last, which keeps the others aligned."""
-    layout: tuple[tuple[tuple[int, ...], type[Any]], ...] = (
-        ((len(_native.INFO_NUMBERS), num_envs), np.int32),
-        ((num_envs, *_native.ENEMY_SHAPE), np.int32),
-        ((num_envs, len(_native.REWARD_TERMS)), np.float32),
-        ((len(_native.INFO_FLAGS), num_envs), np.bool_),
-    )
-    arrays: list[NDArray[Any]] = []
-    begin = 0
-    for shape, dtype in layout:
-        arrays.append(np.ndarray(shape, dtype, block, begin))
-        begin += arrays[-1].nbytes
-    return tuple(arrays)
+class _InfoBlock:
+    """The values of one moment, from which a `LazyInfo` is built."""
 
+    __slots__ = ("_block", "_places", "_tables")
 
-def _read_info(block: NDArray[np.uint8], num_envs: int) -> dict[str, Any]:
-    numbers, enemies, terms, flags = _carve_info(block, num_envs)
-    info: dict[str, Any] = dict(zip(_native.INFO_NUMBERS, numbers, strict=True))
-    info.update(zip(_native.INFO_FLAGS, flags, strict=True))
-    info.update(reward_terms=terms, enemies=enemies)
-    return info
+    def __init__(self, places: Sequence[_Place], block: NDArray[np.uint8]) -> None:
+        self._places, self._block = places, block
+        self._tables: dict[int, NDArray[Any]] = {}
+
+    def one(self, name: str) -> NDArray[Any]:
+        """Returns one field."""
+        index, row = _FIELDS[name]
+        table = self._tables.get(index)
+        if table is None:
+            shape, dtype, begin = self._places[index]
+            table = self._tables[index] = np.ndarray(shape, dtype, self._block, begin)
+        return table if row is None else table[row]
+
+    def all(self) -> dict[str, NDArray[Any]]:
+        """Returns every field."""
+        return {name: self.one(name) for name in _FIELDS}
 
 
 def empty_obs(space: spaces.Space[Any]) -> Obs:

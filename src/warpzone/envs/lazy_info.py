@@ -5,16 +5,26 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
-# Held while a dict is filled, so that two threads that read the same info see all of it.
-_FILLING = threading.RLock()
+# Held while values are built, so that two threads that read the same info see the same arrays.
+_BUILDING = threading.RLock()
+
+
+class InfoSource(Protocol):
+    """Where the values of an info come from; what it returns must not change with time."""
+
+    def one(self, name: str) -> Any:
+        """Returns the value of one field."""
+
+    def all(self) -> dict[str, Any]:
+        """Returns every field, in the order of the keys."""
 
 
 class Info(dict[str, Any]):
     """A dict in every respect; its copies and pickles are plain dicts."""
 
-    __slots__ = ("_read",)
+    __slots__ = ("_source",)
 
     def __reduce__(self) -> tuple[type[dict[str, Any]], tuple[dict[str, Any]]]:
         """Pickles, copies and deep copies as a plain dict."""
@@ -22,58 +32,69 @@ class Info(dict[str, Any]):
 
 
 class LazyInfo(Info):
-    """An info whose values are not built yet; the first access turns it into an `Info`.
+    """An info some of whose values are not built yet.
 
-    Its keys are there from the beginning. Every method of `dict` that could show or change a value
-    builds all of them first. What needs only the keys does not: `in`, `len`, and `get` of an absent
-    name, since libraries ask every info of every step for names such as "episode". C code that
-    bypasses the methods of a dict subclass sees None as values; give it `dict(info)`.
+    Its keys are there from the beginning. `info[name]` and `get` build one value, `in` and `len`
+    need none, and every other method of `dict` first builds all values, which turns the object into
+    an `Info`. C code that bypasses the methods of a dict subclass sees None for a value that is not
+    built; give it `dict(info)`.
     """
 
     __slots__ = ()
 
-    def __init__(self, names: dict[str, None], read: Callable[[], dict[str, Any]]) -> None:
+    def __init__(self, names: dict[str, None], source: InfoSource) -> None:
         """Creates an unread info.
 
         Args:
             names: The keys, each with None; copied.
-            read: Returns the values, for the same keys in the same order. It is called at most
-                once, and what it returns must not depend on when.
+            source: Builds the values, none of which is None.
         """
         super().__init__(names)
-        self._read = read
+        self._source = source
+
+    def __getitem__(self, name: str) -> Any:
+        """Returns a field."""
+        value = dict.__getitem__(self, name)
+        if value is None:
+            with _BUILDING:
+                value = dict.__getitem__(self, name)
+                if value is None and type(self) is LazyInfo:
+                    value = self._source.one(name)
+                    dict.__setitem__(self, name, value)
+        return value
 
     def get(self, name: Any, default: Any = None) -> Any:
         """Returns a field, or `default` if there is none."""
         if name not in self:
             return default
-        _fill(self)
-        return dict.get(self, name, default)
+        return self[name]
 
 
-def _fill(info: Info) -> None:
-    with _FILLING:
-        # Otherwise it is filled: by another thread, or while the arguments of a call were evaluated.
+def _build_all(info: Info) -> None:
+    with _BUILDING:
+        # Otherwise they are: by another thread, or while the arguments of a call were evaluated.
         if type(info) is LazyInfo:
-            dict.update(info, info._read())
+            for name, value in info._source.all().items():
+                if dict.__getitem__(info, name) is None:
+                    dict.__setitem__(info, name, value)
             info.__class__ = Info  # type: ignore[assignment]
-            del info._read
+            del info._source
 
 
-def _filling(name: str) -> Callable[..., Any]:
+def _building(name: str) -> Callable[..., Any]:
     method: Callable[..., Any] = getattr(dict, name)
 
     @functools.wraps(method)
-    def fill_first(self: Info, *args: Any, **keywords: Any) -> Any:
-        _fill(self)
+    def build_first(self: Info, *args: Any, **keywords: Any) -> Any:
+        _build_all(self)
         return method(self, *args, **keywords)
 
-    return fill_first
+    return build_first
 
 
-_NEED_ONLY_KEYS = {"__contains__", "__len__", "__sizeof__"}
+_NEED_NO_VALUE = {"__contains__", "__len__", "__sizeof__"}
 _CONSTRUCTION = {"__new__", "__init__", "__getattribute__", "__class_getitem__", "fromkeys"}
 # Taken from `dict` itself, so that no method is forgotten, whatever the Python version.
 for _name, _method in vars(dict).items():
-    if callable(_method) and _name not in {*vars(LazyInfo), *_NEED_ONLY_KEYS, *_CONSTRUCTION}:
-        setattr(LazyInfo, _name, _filling(_name))
+    if callable(_method) and _name not in {*vars(LazyInfo), *_NEED_NO_VALUE, *_CONSTRUCTION}:
+        setattr(LazyInfo, _name, _building(_name))
