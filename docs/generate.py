@@ -9,12 +9,13 @@ makes it.
 
 from __future__ import annotations
 
+import inspect
 import re
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from warpzone import MarioEnv, _native, parameter_help
+from warpzone import MarioEnv, _native, make_vec, parameter_help
 from warpzone.envs.actions import ACTION_SETS
 from warpzone.envs.endings import CLEAR, END_REASONS, end_name
 from warpzone.evaluate.scripted import ScriptedPolicy
@@ -53,14 +54,12 @@ def table(headings: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def parameters() -> str:
-    """Every parameter of an environment."""
-    defaults = _native.EnvConfig()
-    # What Python takes for these differs from what the core takes.
-    shown = {"levels": ("level", "'1-1'"), "actions": ("actions", "'simple'")}
-    rows = []
-    for parameter, text in parameter_help().items():
-        name, default = shown.get(parameter, (parameter, repr(getattr(defaults, parameter))))
-        rows.append((f"`{name}`", f"`{default}`", text))
+    """Every keyword that all environments take."""
+    defaults = inspect.signature(make_vec).parameters
+    rows = [
+        (f"`{name}`", f"`{defaults[name].default!r}`", text)
+        for name, text in parameter_help().items()
+    ]
     return table(("parameter", "default", "meaning"), rows)
 
 

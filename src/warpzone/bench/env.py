@@ -148,7 +148,8 @@ def measure_steps(
 ) -> StepRow:
     """Measures the speed of one vector environment, then its Python overhead."""
     actions = np.stack([held_actions(seed) for seed in range(num_envs)], axis=1)
-    env = warpzone.make_vec(level, num_envs, num_threads, obs=obs, frame_skip=frame_skip, **options)
+    options = {"obs": obs, "frame_skip": frame_skip, **options}
+    env = warpzone.make_vec(level, num_envs, num_threads, **options)
     try:
         workload = AgentSteps(env, actions)
         rate = measure(workload.run, seconds, 16 * num_envs)

@@ -12,12 +12,10 @@ from gymnasium import spaces
 
 from warpzone import _native
 from warpzone.envs.actions import resolve_actions
+from warpzone.envs.options import RomFile, Weight, check_keywords, check_names
 from warpzone.errors import ConfigError
 from warpzone.rom.image import GAMES, SMB
 from warpzone.rom.locate import load_game
-
-#: Value of a reward weight: a number, or (start, end, steps) for one that moves.
-Weight = float | tuple[float, float, int]
 
 #: Where the whole game is played from the title screen.
 WHOLE_GAME = "game"
@@ -41,7 +39,7 @@ class EnvSetup:
 def prepare(
     level: str | Sequence[str] = "1-1",
     *,
-    rom: str | os.PathLike[str] | None = None,
+    rom: RomFile = None,
     game: str = SMB,
     weights: Mapping[str, Weight] | None = None,
     **parameters: Any,
@@ -61,8 +59,7 @@ def prepare(
     """
     if game not in GAMES:
         raise ConfigError(f"game is {game!r}; it must be one of {', '.join(GAMES)}")
-    if "levels" in parameters:
-        raise ConfigError("levels is given as `level`, for one level or several")
+    check_keywords(parameters)
     if not isinstance(weights or {}, Mapping) or not all(isinstance(n, str) for n in weights or ()):
         raise ConfigError(f"weights are {weights!r}; they must be a dict of names and numbers")
     if rom is not None and not isinstance(rom, str | os.PathLike):
@@ -73,8 +70,13 @@ def prepare(
         parameters["size"] = (int(parameters["size"]), int(parameters["size"]))
     config = _native.EnvConfig(levels=expand_levels(level, game), **parameters)
     _native.check(config, game)
-    reward_weights = _native.RewardWeights(**(weights or {}))
-    return EnvSetup(load_game(game, rom), game, config, reward_weights)
+    return EnvSetup(load_game(game, rom), game, config, reward_weights(weights or {}))
+
+
+def reward_weights(weights: Mapping[str, Weight]) -> _native.RewardWeights:
+    """Checks reward weights; those that are not given keep their defaults."""
+    check_names(weights, _native.RewardWeights().as_dict(), "a reward weight")
+    return _native.RewardWeights(**weights)
 
 
 def expand_levels(level: str | Sequence[str], game: str = SMB) -> list[str]:
@@ -107,11 +109,6 @@ def _span(text: str, levels: list[str]) -> list[str]:
             f"level {text!r} is no span; write it as '1-1..1-4', from {levels[0]} to {levels[-1]}"
         )
     return levels[levels.index(first) : levels.index(last) + 1]
-
-
-def parameter_help() -> dict[str, str]:
-    """Every parameter with its help text."""
-    return dict(_native.EnvConfig.help())
 
 
 def feature_names() -> list[str]:

@@ -8,7 +8,8 @@ step and bit by bit. With `backend="nes-py"` the machine is another one, and not
 from __future__ import annotations
 
 from collections import deque
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Unpack
 
 import gymnasium as gym
 import numpy as np
@@ -19,9 +20,10 @@ from warpzone.envs.backends.machine import Backend, Machine, make_machine
 from warpzone.envs.checks import check_render_mode, checked_option, checked_state
 from warpzone.envs.console import Console
 from warpzone.envs.endings import RUNNING, STAGNATION, STEP_LIMIT, end_number, is_truncation
+from warpzone.envs.options import EnvOptions, RenderMode, Weight, check_keywords
 from warpzone.envs.random_stream import RandomStream
 from warpzone.envs.rules import make_rules
-from warpzone.envs.setup import Weight, observation_space, prepare
+from warpzone.envs.setup import observation_space, prepare, reward_weights
 from warpzone.errors import ConfigError
 
 _FRAMES_PER_SECOND = 60
@@ -41,23 +43,24 @@ class MarioEnv(gym.Env[Obs, np.int64]):
 
     def __init__(
         self,
-        level: Any = "1-1",
+        level: str | Sequence[str] = "1-1",
         *,
-        render_mode: str | None = None,
+        render_mode: RenderMode | None = None,
         backend: Backend = "native",
         strict_stage: bool = False,
-        **options: Any,
-    ):
+        **options: Unpack[EnvOptions],
+    ) -> None:
         """Makes an environment.
 
         Args:
-            level: A level, several, 'all', or 'game' for the whole game.
+            level: Levels to play: '1-1', '1-1,1-2', '1-1..1-4', a list, 'all', or 'game'.
             render_mode: None or 'rgb_array'.
             backend: The machine: our own console, or 'nes-py'.
             strict_stage: Fail when the machine begins another level than the one asked for.
             options: As for `warpzone.make_vec`; `autoreset` has no meaning here.
         """
         check_render_mode(render_mode)
+        check_keywords(options, "render_mode", "backend", "strict_stage")
         self._setup = prepare(level, **options)
         self._config = config = self._setup.config
         self._weights = self._setup.weights
@@ -152,7 +155,7 @@ class MarioEnv(gym.Env[Obs, np.int64]):
 
     def set_reward_weights(self, **weights: Weight) -> None:
         """Changes some reward weights, from the next step on."""
-        self._weights = _native.RewardWeights(**{**self._weights.as_dict(), **weights})
+        self._weights = reward_weights({**self._weights.as_dict(), **weights})
 
     def ram(self) -> NDArray[np.uint8]:
         """A copy of the machine's RAM."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
@@ -11,6 +11,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
 from warpzone import _native
+from warpzone.envs.actions import Actions
 from warpzone.envs.buffers import (
     InfoArrays,
     Obs,
@@ -35,7 +36,19 @@ from warpzone.envs.checks import (
     checked_steps,
     make_route,
 )
-from warpzone.envs.setup import Weight, observation_space, prepare
+from warpzone.envs.options import (
+    Autoreset,
+    Game,
+    Hud,
+    LevelOrder,
+    ObsKind,
+    RenderMode,
+    RewardKind,
+    RomFile,
+    Weight,
+    check_keywords,
+)
+from warpzone.envs.setup import observation_space, prepare, reward_weights
 from warpzone.errors import ClosedError, ConfigError
 from warpzone.system.cpu import processor_cores
 
@@ -63,24 +76,67 @@ class MarioVectorEnv(VectorEnv[Obs, Any, Any]):
         *,
         num_envs: int = 1,
         num_threads: int | None = None,
-        render_mode: str | None = None,
-        **options: Any,
+        render_mode: RenderMode | None = None,
+        rom: RomFile = None,
+        game: Game = "smb",
+        weights: Mapping[str, Weight] | None = None,
+        level_order: LevelOrder = "cycle",
+        obs: ObsKind = "pixels",
+        size: int | tuple[int, int] = (0, 0),
+        stack: int = 0,
+        frame_skip: int = 4,
+        max_pool: bool = False,
+        show_buttons: bool = False,
+        hud: Hud = "keep",
+        actions: Actions = "simple",
+        sticky_prob: float = 0.0,
+        noop_max: int = 0,
+        reward: RewardKind = "shaped",
+        autoreset: Autoreset = "next-step",
+        power: int = 0,
+        halfway: bool = False,
+        start_state: bytes = b"",
+        max_steps: int = 0,
+        stagnation_limit: int = 0,
+        one_life: bool | None = None,
+        one_level: bool | None = None,
+        exact: bool = False,
+        **unknown: Never,
     ) -> None:
-        """Makes the lanes and starts the threads.
-
-        Args:
-            level: A level ('1-1'), several ('1-1,1-2', '1-1..1-4', a list), 'all', or 'game'.
-            num_envs: Number of lanes.
-            num_threads: Threads to share them; by default one a processor core.
-            render_mode: None or 'rgb_array'.
-            options: `rom`, `game`, `weights`, and the parameters in `warpzone.parameter_help()`.
-        """
+        """Creates the environments and starts the threads; see `warpzone.make_vec`."""
+        check_keywords(unknown, "num_envs", "num_threads", "render_mode")
         if num_threads is None:
             num_threads = processor_cores()
         num_envs = checked_count("num_envs", num_envs)
         num_threads = checked_count("num_threads", num_threads)
         check_render_mode(render_mode)
-        setup = prepare(level, **options)
+        setup = prepare(
+            level,
+            rom=rom,
+            game=game,
+            weights=weights,
+            level_order=level_order,
+            obs=obs,
+            size=size,
+            stack=stack,
+            frame_skip=frame_skip,
+            max_pool=max_pool,
+            show_buttons=show_buttons,
+            hud=hud,
+            actions=actions,
+            sticky_prob=sticky_prob,
+            noop_max=noop_max,
+            reward=reward,
+            autoreset=autoreset,
+            power=power,
+            halfway=halfway,
+            start_state=start_state,
+            max_steps=max_steps,
+            stagnation_limit=stagnation_limit,
+            one_life=one_life,
+            one_level=one_level,
+            exact=exact,
+        )
         self.config = setup.config
         self.num_envs = num_envs
         self.render_mode = render_mode
@@ -332,8 +388,7 @@ class MarioVectorEnv(VectorEnv[Obs, Any, Any]):
 
     def set_reward_weights(self, **weights: Weight) -> None:
         """Changes some reward weights, from the next step on."""
-        merged: Mapping[str, Any] = {**self._pool.weights().as_dict(), **weights}
-        self._pool.set_weights(_native.RewardWeights(**merged))
+        self._pool.set_weights(reward_weights({**self._pool.weights().as_dict(), **weights}))
 
     def reward_weights(self) -> dict[str, Weight]:
         """The reward weights in use."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from gymnasium.vector import SyncVectorEnv, VectorEnv
@@ -23,7 +23,8 @@ from warpzone.envs.checks import (
     checked_mask,
     checked_seeds,
 )
-from warpzone.envs.setup import Weight, prepare, spaces_of
+from warpzone.envs.options import EnvOptions, RenderMode, Weight, check_keywords
+from warpzone.envs.setup import prepare, reward_weights, spaces_of
 from warpzone.envs.single import MarioEnv
 from warpzone.envs.vector import AUTORESET_MODES
 from warpzone.envs.vectors.options import WorkerOptions, check_vector
@@ -31,6 +32,10 @@ from warpzone.envs.vectors.process_env import ProcessVectorEnv
 from warpzone.errors import ConfigError, StateError, WorkerError
 
 _NO_STATES = "only the pool has save states: make the games with vector='native'"
+_OWN_KEYWORDS = (
+    *("num_envs", "render_mode", "vector", "backend"),
+    *("strict_stage", "fallback_sync", "workers"),
+)
 _STATUS_NUMBERS = {"small": 0, "tall": 1, "fireball": 2}
 
 
@@ -66,8 +71,8 @@ class GymVectorEnv(VectorEnv[Obs, Any, Any]):
         strict_stage: bool = False,
         fallback_sync: bool = False,
         workers: WorkerOptions | None = None,
-        render_mode: str | None = None,
-        **options: Any,
+        render_mode: RenderMode | None = None,
+        **options: Unpack[EnvOptions],
     ) -> None:
         """Makes the games.
 
@@ -87,6 +92,7 @@ class GymVectorEnv(VectorEnv[Obs, Any, Any]):
         """
         check_backend(backend)
         check_vector(backend, vector)
+        check_keywords(options, *_OWN_KEYWORDS)
         self.num_envs = checked_count("num_envs", num_envs)
         setup = prepare(level, **options)
         self.config = setup.config
@@ -214,6 +220,7 @@ class GymVectorEnv(VectorEnv[Obs, Any, Any]):
 
     def set_reward_weights(self, **weights: Weight) -> None:
         """Changes some reward weights, from the next step on, of workers yet to come as well."""
+        reward_weights(weights)  # Refused here, before any environment has changed.
         self._weights = self._weights | weights
         self._env.call("set_reward_weights", **weights)
         makers = self._env.env_fns

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Unpack
 
 from warpzone.envs.backends.machine import Backend, check_backend
+from warpzone.envs.options import EnvOptions, RenderMode
 from warpzone.envs.vector import MarioVectorEnv
 from warpzone.envs.vectors.gym_vector import GymVectorEnv
 from warpzone.envs.vectors.options import Vector, WorkerOptions, check_vector
@@ -24,7 +25,8 @@ def make_vector_env(
     strict_stage: bool = False,
     fallback_sync: bool = False,
     workers: WorkerOptions | None = None,
-    **options: Any,
+    render_mode: RenderMode | None = None,
+    **options: Unpack[EnvOptions],
 ) -> AnyVectorEnv:
     """Makes games on a backend in a kind of vector.
 
@@ -37,6 +39,7 @@ def make_vector_env(
         strict_stage: Fail when a machine begins another level than the one asked for.
         fallback_sync: Use 'sync' when the workers of 'async' cannot be started, and say so.
         workers: How processes are started and watched.
+        render_mode: None or 'rgb_array'.
         options: `rom`, `game`, `weights`, and the parameters in `warpzone.parameter_help()`.
 
     Raises:
@@ -46,7 +49,9 @@ def make_vector_env(
     check_backend(backend)
     check_vector(backend, vector)
     if vector == "native":
-        return MarioVectorEnv(level, num_envs=num_envs, num_threads=num_threads, **options)
+        return MarioVectorEnv(
+            level, num_envs=num_envs, num_threads=num_threads, render_mode=render_mode, **options
+        )
     return GymVectorEnv(
         level,
         num_envs=num_envs,
@@ -55,5 +60,6 @@ def make_vector_env(
         strict_stage=strict_stage,
         fallback_sync=fallback_sync,
         workers=workers,
+        render_mode=render_mode,
         **options,
     )

@@ -1,0 +1,128 @@
+"""`warpzone.make_vec`: the vector environment, with every keyword spelled out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Never
+
+from warpzone.envs.actions import Actions
+from warpzone.envs.options import (
+    Autoreset,
+    Game,
+    Hud,
+    LevelOrder,
+    ObsKind,
+    RenderMode,
+    RewardKind,
+    RomFile,
+    Weight,
+)
+from warpzone.envs.vector import MarioVectorEnv
+
+
+def make_vec(
+    level: str | Sequence[str] = "1-1",
+    num_envs: int = 1,
+    num_threads: int | None = None,
+    *,
+    render_mode: RenderMode | None = None,
+    rom: RomFile = None,
+    game: Game = "smb",
+    weights: Mapping[str, Weight] | None = None,
+    level_order: LevelOrder = "cycle",
+    obs: ObsKind = "pixels",
+    size: int | tuple[int, int] = (0, 0),
+    stack: int = 0,
+    frame_skip: int = 4,
+    max_pool: bool = False,
+    show_buttons: bool = False,
+    hud: Hud = "keep",
+    actions: Actions = "simple",
+    sticky_prob: float = 0.0,
+    noop_max: int = 0,
+    reward: RewardKind = "shaped",
+    autoreset: Autoreset = "next-step",
+    power: int = 0,
+    halfway: bool = False,
+    start_state: bytes = b"",
+    max_steps: int = 0,
+    stagnation_limit: int = 0,
+    one_life: bool | None = None,
+    one_level: bool | None = None,
+    exact: bool = False,
+    **unknown: Never,
+) -> MarioVectorEnv:
+    """Creates a vector environment: `make_vec("1-1", num_envs=16, num_threads=2)`.
+
+    Args:
+        level: Levels to play: '1-1', '1-1,1-2', '1-1..1-4', a list of these, 'all', or 'game' for
+            the whole game from the title screen.
+        num_envs: Number of environments.
+        num_threads: Threads that share them; by default one per processor core.
+        render_mode: None or 'rgb_array'.
+        rom: Path of the game's image; by default the installed one.
+        game: 'smb' for Super Mario Bros., 'lost-levels' for The Lost Levels.
+        weights: Reward weights that differ from the defaults, by name.
+        level_order: 'cycle': lane i always plays levels[i mod n]; 'random': a new one at every
+            reset.
+        obs: 'pixels': grey pictures, stacked (stack, height, width); 'rgb': colour pictures
+            (height, width, 3 * stack); 'tiles': the tile grid read from RAM, with features.
+        size: (height, width) of pictures; (0, 0) means (84, 84) for pixels and full size for rgb.
+        stack: Pictures or grids in one observation; 0 means 4 for pixels, 1 for rgb, 2 for tiles.
+        frame_skip: Emulated frames for each step; the action is held.
+        max_pool: Pixels: take the brighter of a step's last two frames for each.
+        show_buttons: Pixels: show the buttons of the last frame as eight blocks in the upper left
+            corner.
+        hud: The status bar: 'keep', 'mask' (black) or 'crop'.
+        actions: An action set ('right-only', 'simple', 'complex', 'extended'), or a list of button
+            combinations such as ['NOOP', 'RIGHT+A'].
+        sticky_prob: Chance, at each emulated frame, that the buttons of the frame before stay
+            pressed.
+        noop_max: Up to so many frames without buttons follow a reset, drawn at random.
+        reward: 'shaped': terms with weights; 'classic': as gym-super-mario-bros 7.4.
+        autoreset: What follows an episode's end: 'next-step', 'same-step' or 'disabled'.
+        power: Mario at the start: 0 small, 1 big, 2 with fire.
+        halfway: Start at the level's halfway page, where it has one.
+        start_state: Start from this save state instead of a level's start.
+        max_steps: Truncate an episode after so many steps; 0 means never.
+        stagnation_limit: Truncate after so many steps without progress; 0 means never.
+        one_life: End the episode with the first life lost; by default so except for 'game'.
+        one_level: End the episode with the level cleared or left; by default so except for 'game'.
+        exact: Emulate on the literal path: slow, bit by bit the same.
+        unknown: Refused, with the nearest keyword as a suggestion.
+
+    Raises:
+        ConfigError: For a keyword or a value that is not allowed.
+        RomError: When no usable image of the game is found.
+    """
+    return MarioVectorEnv(
+        level,
+        num_envs=num_envs,
+        num_threads=num_threads,
+        render_mode=render_mode,
+        rom=rom,
+        game=game,
+        weights=weights,
+        level_order=level_order,
+        obs=obs,
+        size=size,
+        stack=stack,
+        frame_skip=frame_skip,
+        max_pool=max_pool,
+        show_buttons=show_buttons,
+        hud=hud,
+        actions=actions,
+        sticky_prob=sticky_prob,
+        noop_max=noop_max,
+        reward=reward,
+        autoreset=autoreset,
+        power=power,
+        halfway=halfway,
+        start_state=start_state,
+        max_steps=max_steps,
+        stagnation_limit=stagnation_limit,
+        one_life=one_life,
+        one_level=one_level,
+        exact=exact,
+        **unknown,
+    )
