@@ -13,6 +13,7 @@ from small_campaign import small_config
 
 from warpzone import cli
 from warpzone.errors import CheckpointError
+from warpzone.evaluate import trained
 from warpzone.evaluate.export import export_policy, forget_unused_inputs, round_large_layers
 from warpzone.evaluate.policy_file import read_policy_facts, read_policy_file
 from warpzone.evaluate.policy_folder import choose_policy, is_policy_folder
@@ -159,6 +160,25 @@ def test_a_policy_that_does_not_fit_its_configuration_is_refused(
     config = json.loads(policy.read_bytes().split(b"\n", 2)[1])["config"]
     config["model"]["hidden"] = 24
     with pytest.raises(CheckpointError, match="does not fit the model: encoder"):
+        load_policy(forged(policy, tmp_path, {"config": config}))
+
+
+@pytest.mark.parametrize("hidden", [4096, 10**9, 10**15])
+def test_a_network_that_the_weights_cannot_fill_is_never_built(
+    policy: Path, tmp_path: Path, hidden: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = json.loads(policy.read_bytes().split(b"\n", 2)[1])["config"]
+    config["model"]["hidden"] = hidden
+    devices: list[str] = []
+    monkeypatch.setattr(
+        trained, "make_model", lambda *given: devices.append(str(torch.empty(0).device)) or built
+    )
+    built = torch.nn.Linear(2, 2)
+    with pytest.raises(CheckpointError, match="does not fit the model"):
+        load_policy(forged(policy, tmp_path, {"config": config}))
+    assert devices == ["meta"]
+    monkeypatch.undo()
+    with pytest.raises(CheckpointError, match=r"does not fit the model|cannot be built"):
         load_policy(forged(policy, tmp_path, {"config": config}))
 
 

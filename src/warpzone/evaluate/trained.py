@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +21,15 @@ from warpzone.evaluate.policy_file import SUFFIX, read_policy_file
 from warpzone.evaluate.policy_folder import choose_policy, is_policy_folder
 from warpzone.models.actor_critic import ActorCritic, Obs
 from warpzone.models.build import make_model, place_model
-from warpzone.models.weights import load_weights
+from warpzone.models.weights import check_weights, load_weights
 from warpzone.rollout.collector import sample
 from warpzone.runs import checkpoint
 from warpzone.runs.checkpoint_store import find_best, find_latest
 from warpzone.runs.directory import run_of
 from warpzone.runs.saved_config import saved_config
+
+_BUILT_AT_ONCE = 2048
+"""Layers up to this width are small enough to be built before their weights are compared."""
 
 
 @dataclass(frozen=True)
@@ -97,8 +102,24 @@ def load_policy(target: Path, level: str | None = None) -> TrainedPolicy:
         return TrainedPolicy(make_network(file.config, file.weights), file.config, target)
     config = saved_config(target)
     path = checkpoint_of(target)
-    weights = checkpoint.load(path).state["average"]["weights"]
+    weights = averaged_weights(checkpoint.load(path))
     return TrainedPolicy(make_network(config, weights), config, path)
+
+
+def averaged_weights(saved: checkpoint.Checkpoint) -> dict[str, torch.Tensor]:
+    """The weights that a checkpoint plays with.
+
+    Raises:
+        CheckpointError: It holds something else.
+    """
+    average = saved.state.get("average")
+    weights = average.get("weights") if isinstance(average, dict) else None
+    if not isinstance(weights, dict) or not all(
+        isinstance(name, str) and isinstance(tensor, torch.Tensor)
+        for name, tensor in weights.items()
+    ):
+        raise CheckpointError(f"{saved.path} has no averaged weights of a network")
+    return weights
 
 
 def checkpoint_of(target: Path) -> Path:
@@ -119,10 +140,20 @@ def make_network(config: TrainConfig, weights: Mapping[str, torch.Tensor]) -> Ac
     Raises:
         CheckpointError: They do not fit.
     """
-    env = MarioVectorEnv(num_threads=1, **config.env.policy_env_options())
-    actions = len(env.config.actions)
-    model = make_model(config.model, env.single_observation_space, actions, feature_names())
-    env.close()
+    with closing(MarioVectorEnv(num_threads=1, **config.env.policy_env_options())) as env:
+        space, actions = env.single_observation_space, len(env.config.actions)
+    build = partial(make_model, config.model, space, actions, feature_names())
+    options = config.model
+    if max(options.hidden, options.memory_size, options.memory_window) > _BUILT_AT_ONCE:
+        # What a stranger's file claims may not fit into memory; its weights tell.
+        try:
+            with torch.device("meta"):
+                check_weights(build(), weights)
+        except RuntimeError as error:
+            if isinstance(error, CheckpointError):
+                raise
+            raise CheckpointError(f"its network cannot be built ({error})") from error
+    model = build()
     load_weights(model, dict(weights))
     return place_model(model, torch.device("cpu")).eval()
 

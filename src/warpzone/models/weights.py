@@ -71,6 +71,15 @@ def load_weights(model: nn.Module, weights: dict[str, Any]) -> None:
     Raises:
         CheckpointError: With the list of parts that are missing or unexpected, or of another size.
     """
+    model.load_state_dict(check_weights(model, weights))
+
+
+def check_weights(model: nn.Module, weights: Mapping[str, Any]) -> dict[str, Any]:
+    """Compares names and shapes, and returns the weights under the names of the network.
+
+    Raises:
+        CheckpointError: With the list of parts that are missing or unexpected, or of another size.
+    """
     expected = model.state_dict()
     error = keys_differ(expected, weights)
     if error is not None:
@@ -82,4 +91,4 @@ def load_weights(model: nn.Module, weights: dict[str, Any]) -> None:
                 f"the checkpoint does not fit the model: {name} is {tuple(fitted[name].shape)} "
                 f"instead of {tuple(tensor.shape)}"
             )
-    model.load_state_dict(fitted)
+    return fitted
