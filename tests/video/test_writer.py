@@ -4,8 +4,10 @@ import imageio.v3 as imageio
 import numpy as np
 import pytest
 from PIL import Image
+from small_disk import fill, small_disk
 
 from warpzone.errors import ConfigError, VideoError
+from warpzone.video.ffmpeg import Ffmpeg
 from warpzone.video.image import ImageWriter, contact_sheet
 from warpzone.video.writer import VideoWriter, enlarge, gif_durations
 
@@ -134,6 +136,41 @@ def test_missing_folder_is_named_before_anything_is_played(tmp_path: Path) -> No
     video = VideoWriter(tmp_path / "none" / "v.mp4")
     with pytest.raises(VideoError, match="none does not exist"):
         video.__enter__()
+
+
+def test_a_full_disk_is_known_before_anything_is_played(tmp_path: Path) -> None:
+    with small_disk(tmp_path) as place:
+        fill(place)
+        with pytest.raises(VideoError, match="No space left"):
+            VideoWriter(place / "v.mp4").__enter__()
+
+
+def test_ffmpegs_own_reason_is_given_and_no_broken_video_stays(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    noise = [rng.integers(0, 256, (240, 256, 3)).astype(np.uint8) for _ in range(60)]
+    with small_disk(tmp_path) as place:
+        with pytest.raises(VideoError, match=r"ffmpeg cannot write the video: .*No space left"):
+            write_all(place / "v.mp4", *noise)
+        assert list(place.iterdir()) == []
+
+
+def test_an_ffmpeg_that_is_killed_is_an_error(tmp_path: Path) -> None:
+    ffmpeg = Ffmpeg(tmp_path / "v.mp4", (32, 32), 30)
+    ffmpeg.write(np.zeros((32, 32, 3), np.uint8))
+    ffmpeg._process.kill()
+    with pytest.raises(VideoError, match="it was ended by SIGKILL"):
+        ffmpeg.finish()
+
+
+@pytest.mark.parametrize(
+    "name", ["concat:a|b.mp4", "%d.mp4", "-y.mp4", "\x1b[31m.mp4", "\U0001f344.mp4"]
+)
+def test_names_mean_nothing_to_ffmpeg(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_all(Path(name), *frames(2))
+    assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
 def test_png_is_the_last_frame(tmp_path: Path) -> None:

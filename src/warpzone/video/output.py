@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from warpzone.errors import VideoError
+from warpzone.system.atomic_file import check_writable
+from warpzone.system.os_errors import describe_os_error
 
 
 def check_output(path: Path) -> None:
@@ -18,5 +19,7 @@ def check_output(path: Path) -> None:
         raise VideoError(f"the folder {path.parent} does not exist; create it first")
     if path.is_dir():
         raise VideoError(f"{path} is a folder; give the name of a file")
-    if not os.access(path.parent, os.W_OK):
-        raise VideoError(f"the folder {path.parent} is not writable; choose another folder")
+    try:
+        check_writable(path)
+    except OSError as error:
+        raise VideoError(f"the file cannot be written: {describe_os_error(error)}") from error

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warpzone.errors import ConfigError, VideoError
 from warpzone.system.atomic_file import WholeFile
+from warpzone.video.ffmpeg import Ffmpeg
 from warpzone.video.output import check_output
 
 if TYPE_CHECKING:
@@ -112,11 +113,11 @@ class _Encoder(Protocol):
 
 
 class _Mp4:
-    """H.264, encoded by the ffmpeg binary bundled with imageio-ffmpeg."""
+    """H.264, encoded by ffmpeg."""
 
     def __init__(self, path: Path, fps: float, scale: int) -> None:
         self._path, self._fps, self._scale = path, fps, scale
-        self._ffmpeg: Generator[None, Any, None] | None = None
+        self._ffmpeg: Ffmpeg | None = None
 
     def write(self, frame: Frame) -> None:
         # Colour is stored at half resolution (yuv420p), so both sides must be even.
@@ -124,39 +125,16 @@ class _Mp4:
         height, width = image.shape[:2]
         image = np.pad(image, ((0, height % 2), (0, width % 2), (0, 0)))
         if self._ffmpeg is None:
-            self._ffmpeg = self._start((image.shape[1], image.shape[0]))
-        try:
-            self._ffmpeg.send(np.ascontiguousarray(image))
-        except OSError as error:
-            raise VideoError(f"ffmpeg failed: {str(error).strip().splitlines()[-1]}") from error
-
-    def _start(self, size: tuple[int, int]) -> Generator[None, Any, None]:
-        import imageio_ffmpeg
-
-        quality = ["-crf", "18", "-preset", "veryfast", "-movflags", "+faststart"]
-        ffmpeg: Generator[None, Any, None] = imageio_ffmpeg.write_frames(
-            str(self._path),
-            size,
-            fps=self._fps,
-            codec="libx264",
-            quality=None,
-            macro_block_size=1,
-            pix_fmt_in="rgb24",
-            pix_fmt_out="yuv420p",
-            ffmpeg_log_level="error",
-            output_params=quality,
-        )
-        ffmpeg.send(None)
-        return ffmpeg
+            self._ffmpeg = Ffmpeg(self._path, (image.shape[1], image.shape[0]), self._fps)
+        self._ffmpeg.write(image)
 
     def finish(self) -> None:
-        self.abort()
-        if not self._path.is_file() or self._path.stat().st_size == 0:
-            raise VideoError("ffmpeg did not write a video; check that the disk is not full")
+        assert self._ffmpeg is not None, "there was a frame"
+        self._ffmpeg.finish()
 
     def abort(self) -> None:
         if self._ffmpeg is not None:
-            self._ffmpeg.close()
+            self._ffmpeg.kill()
 
 
 class _Gif:
