@@ -26,6 +26,8 @@ from warpzone.commands.solve import Solve
 from warpzone.commands.tools import Tools
 from warpzone.commands.train import Train, settled, train_defaults
 from warpzone.errors import WarpzoneError
+from warpzone.system.os_errors import describe_os_error
+from warpzone.system.text import printable
 
 _DESCRIPTION = """Super Mario Bros. for reinforcement learning, fast and exact.
 
@@ -110,8 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             return _parse(arguments or ["--help"]).run()
         except WarpzoneError as error:
-            print(f"error: {error}", file=sys.stderr)
-            return _EXIT_ERROR
+            return _fail(error)
         except KeyboardInterrupt:
             return _EXIT_INTERRUPTED
         except BrokenPipeError:
@@ -119,6 +120,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             # nowhere, or Python complains at its end.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return _EXIT_BROKEN_PIPE
+        except OSError as error:
+            # A disk that is full or cannot be written, a missing permission, too many open files:
+            # nothing that a traceback would help with, wherever it happens.
+            return _fail(describe_os_error(error))
+
+
+def _fail(reason: object) -> int:
+    """Says what went wrong; names from files and paths must not control the terminal."""
+    print(f"error: {printable(reason)}", file=sys.stderr)
+    return _EXIT_ERROR
 
 
 def _parse(arguments: Sequence[str]) -> Command:
@@ -161,4 +172,4 @@ def _show_warning(  # noqa: PLR0917 - the signature is given by the warnings mod
 ) -> None:
     """Shows a warning to a person: the sentence, without the source line that raised it."""
     del category, filename, lineno, line
-    print(f"warning: {message}", file=file or sys.stderr)
+    print(f"warning: {printable(message)}", file=file or sys.stderr)

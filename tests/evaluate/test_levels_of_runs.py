@@ -19,7 +19,7 @@ from warpzone.config.options import (
 )
 from warpzone.envs.setup import expand_levels
 from warpzone.errors import ConfigError
-from warpzone.evaluate.run_evaluation import write_results
+from warpzone.evaluate.run_evaluation import results_table
 from warpzone.runs.levels import draws_levels, held_out_levels, named_levels, trained_levels
 from warpzone.train import build, session
 
@@ -80,7 +80,7 @@ def test_evaluation_reports_held_out_levels_apart(
     )
     assert cli.main(["eval", str(run.path), "--episodes", "2"]) == 0
     told = capsys.readouterr().out
-    seen, unseen = told.split("Levels that it has never seen:")
+    seen, unseen = told.split("Held-out levels:")
     assert "| 1-1 |" in seen
     assert "| 1-2 |" not in seen
     assert "| 1-2 |" in unseen
@@ -94,7 +94,7 @@ def test_evaluation_reports_held_out_levels_apart(
     ]
 
 
-def test_all_levels_together_have_an_interval_of_their_own(tmp_path: Path) -> None:
+def test_all_levels_together_have_an_interval_of_their_own() -> None:
     row = {
         "clears": 9,
         "episodes": 10,
@@ -117,6 +117,6 @@ def test_all_levels_together_have_an_interval_of_their_own(tmp_path: Path) -> No
         "seed": 1,
         "levels": [row | {"level": "1-1"}, row | {"level": "1-2"}],
     }
-    table = write_results(results, tmp_path / "evaluation")
+    table = results_table(results)
     assert "| all 2 | 90% | 70%-97% | 20 | | | | |" in table
     assert "| 1-1 | 90% | 60%-98% | 10 | 0.90, 1 | 1 | 3,000 px | clear 9, pit 1 |" in table

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -48,7 +49,7 @@ class Evaluate:
 
     def run(self) -> int:
         """Evaluates and writes the results."""
-        from warpzone.evaluate.run_evaluation import evaluate_run, write_results
+        from warpzone.evaluate.run_evaluation import evaluate_run, results_table, write_results
 
         results, name = evaluate_run(
             self.run_path,
@@ -59,7 +60,10 @@ class Evaluate:
             eval_temperature=self.eval_temperature,
             sticky_prob=self.sticky,
             noop_max=self.noop,
+            output=self.output,
+            report=lambda text: print(text, file=sys.stderr, flush=True),
         )
-        table = write_results(results, self.output or name)
-        print(table)
+        # Before they are written, since a disk may have filled up meanwhile.
+        print(results_table(results), flush=True)
+        write_results(results, name)
         return 0

@@ -1,9 +1,9 @@
-"""Evaluating a run, and writing down what came out."""
+"""Evaluates a run's policy and writes the results."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,8 @@ from warpzone.evaluate.trained import TrainedPolicy, checkpoint_of, load_policy
 from warpzone.evaluate.wilson import wilson
 from warpzone.runs.directory import run_of
 from warpzone.runs.levels import held_out_levels, named_levels, trained_levels
-from warpzone.system.atomic_file import write_text_atomically
+from warpzone.system.atomic_file import check_writable, write_text_atomically
+from warpzone.system.os_errors import describe_os_error
 
 
 def evaluate_run(
@@ -26,40 +27,52 @@ def evaluate_run(
     seed: int,
     greedy: bool,
     eval_temperature: float | None = None,
+    output: Path | None = None,
+    report: Callable[[str], None] | None = None,
     **env_options: Any,
 ) -> tuple[dict[str, Any], Path]:
     """Plays episodes of each level with a run's policy, or with those of a folder.
 
+    Before anything is played it checks that the results can be written.
+
     Args:
         target: A run, a checkpoint, a policy file, or a folder of those.
-        level: Which levels; by default those that it was trained on, and those that were held out.
-        episodes: For each level.
-        seed: Of the first episode.
+        level: Levels to play; by default those that it was trained on, and those held out.
+        episodes: Episodes per level.
+        seed: Seed of the first episode.
         greedy: Always take the most likely action.
         eval_temperature: Divides the logits before sampling; by default as each policy says.
-        env_options: Of the environment.
+        output: Where the results will be written, without a suffix; by default beside the policy.
+        report: Called with one line per level as soon as it has been played.
+        env_options: Options of the environment.
 
     Returns:
-        Results as plain data, and the name (without an ending) under which they belong.
+        Results as plain data, and the name, without a suffix, under which to write them.
+
+    Raises:
+        ConfigError: An option is wrong, or the results could not be written.
     """
     if episodes < 1:
         raise ConfigError(f"episodes is {episodes}; it must be at least 1")
     if eval_temperature is not None and not eval_temperature > 0:
         raise ConfigError(f"eval_temperature is {eval_temperature}; it must be above 0")
+    source, name = _names(target)
+    name = output or name
+    _check_files(name)
     results, held_out = [], []
     for trained, levels in _tasks(target, level):
         held_out += held_out_levels(trained.config.env)
-        results += [
-            evaluate(
+        for played in levels:
+            result = evaluate(
                 trained.player(episodes, seed, greedy, eval_temperature),
-                name,
+                played,
                 episodes=episodes,
                 seed=seed,
                 **(trained.env_options() | env_options),
             )
-            for name in levels
-        ]
-    source, name = _names(target)
+            results.append(result)
+            if report is not None:
+                report(f"{played}: {result.clears} of {episodes} episodes clear")
     return {
         **source,
         "greedy": greedy,
@@ -71,7 +84,7 @@ def evaluate_run(
 
 
 def _tasks(target: Path, level: str | None) -> Iterator[tuple[TrainedPolicy, list[str]]]:
-    """Each policy with the levels that it has to play."""
+    """Each policy with the levels that it plays."""
     if is_policy_folder(target):
         if level is not None:
             for name in named_levels(level):
@@ -86,7 +99,7 @@ def _tasks(target: Path, level: str | None) -> Iterator[tuple[TrainedPolicy, lis
 
 
 def _names(target: Path) -> tuple[dict[str, str], Path]:
-    """How the results name their source, and the name that they are written under."""
+    """How the results name their source, and the default name to write them under."""
     if is_policy_folder(target):
         return {"run": str(target), "checkpoint": f"policies of {target}"}, target / "evaluation"
     if target.suffix == SUFFIX:
@@ -96,13 +109,36 @@ def _names(target: Path) -> tuple[dict[str, str], Path]:
     return {"run": str(run), "checkpoint": checkpoint_of(target).name}, run / "evaluation"
 
 
-def write_results(results: dict[str, Any], name: Path) -> str:
-    """Writes NAME.json and NAME.md and returns the latter's text."""
-    way = "most likely action" if results["greedy"] else "drawn actions"
+def _check_files(name: Path) -> None:
+    for path in _files(name):
+        try:
+            check_writable(path)
+        except OSError as error:
+            raise ConfigError(
+                f"the results could not be written: {describe_os_error(error)}"
+            ) from error
+
+
+def _files(name: Path) -> tuple[Path, Path]:
+    if not name.name:
+        raise ConfigError(f"{str(name)!r} cannot name the results; give a name such as 'results'")
+    return name.with_name(f"{name.name}.json"), name.with_name(f"{name.name}.md")
+
+
+def write_results(results: dict[str, Any], name: Path) -> None:
+    """Writes NAME.json and NAME.md."""
+    data, page = _files(name)
+    write_text_atomically(data, json.dumps(results, indent=2) + "\n")
+    write_text_atomically(page, results_table(results))
+
+
+def results_table(results: dict[str, Any]) -> str:
+    """The results as Markdown."""
+    choice = "most likely action" if results["greedy"] else "sampled actions"
     if results["eval_temperature"] is not None:
-        way += f" (temperature {results['eval_temperature']:g})"
+        choice += f" (temperature {results['eval_temperature']:g})"
     lines = [
-        f"{results['checkpoint']}, {way}, sticky {results['sticky_prob']} a frame, "
+        f"{results['checkpoint']}, {choice}, sticky actions {results['sticky_prob']} per frame, "
         f"up to {results['noop_max']} idle frames, seeds from {results['seed']}",
         "",
     ]
@@ -110,14 +146,11 @@ def write_results(results: dict[str, Any], name: Path) -> str:
     trained = [row for row in results["levels"] if not row["held_out"]]
     if held_out and trained:
         lines += ["Levels that it was trained on:", "", *_table(trained), ""]
-        lines += ["Levels that it has never seen:", "", *_table(held_out)]
+        lines += ["Held-out levels:", "", *_table(held_out)]
     else:
-        lines += ["Levels that it has never seen:", ""] if held_out else []
+        lines += ["Held-out levels:", ""] if held_out else []
         lines += _table(results["levels"])
-    table = "\n".join(lines) + "\n"
-    write_text_atomically(name.with_suffix(".json"), json.dumps(results, indent=2) + "\n")
-    write_text_atomically(name.with_suffix(".md"), table)
-    return table
+    return "\n".join(lines) + "\n"
 
 
 def _table(rows: list[dict[str, Any]]) -> list[str]:

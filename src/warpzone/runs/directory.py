@@ -194,12 +194,12 @@ def run_of(target: Path) -> RunDirectory:
 
 
 def check_folder_name(folder: Path) -> None:
-    """Refuses a folder whose name could not be written to a configuration.
+    """Refuses a folder whose name could not be created, or not be written to a configuration.
 
     Raises:
-        RunError: Its path is not UTF-8.
+        RunError: Its path is not UTF-8, or has a null character in it.
     """
-    if not is_utf8(str(folder)):
+    if not is_utf8(str(folder)) or "\0" in str(folder):
         raise RunError(f"{folder} has a name that is not UTF-8; give the folder another name")
 
 

@@ -68,8 +68,10 @@ def check_writable(path: Path) -> None:
     Raises:
         OSError: Its folder is missing or takes no file, the disk is full, or the path is a folder.
     """
+    if "\0" in str(path):
+        raise OSError(errno.EINVAL, "a name cannot contain a null character", str(path))
     if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     probe = WholeFile(path)
     try:
         probe.part.write_bytes(bytes(_PROBE_BYTES))
