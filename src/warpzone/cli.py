@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import warnings
@@ -104,6 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # Torch's threads otherwise spin while they wait for each other: with another busy program on
     # the machine, training was measured to be more than twenty times slower.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    _escape_unprintable()
     if arguments == ["--version"]:
         print(f"warpzone {__version__}")
         return 0
@@ -130,6 +132,13 @@ def _fail(reason: object) -> int:
     """Says what went wrong; names from files and paths must not control the terminal."""
     print(f"error: {printable(reason)}", file=sys.stderr)
     return _EXIT_ERROR
+
+
+def _escape_unprintable() -> None:
+    """Escapes characters that the terminal's encoding lacks instead of failing on them."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _parse(arguments: Sequence[str]) -> Command:

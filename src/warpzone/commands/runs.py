@@ -44,9 +44,11 @@ class Runs:
             table.add_column(title, justify="right" if title in ("steps", "clear rate") else "left")
         for run in found:
             rate = "-" if run.clear_rate is None else f"{run.clear_rate:.0%}"
-            steps = "-" if run.steps is None else f"{run.steps:,}"
-            table.add_row(str(run.path), run.level or "-", steps, rate, run.state)
+            table.add_row(str(run.path), run.level or "-", f"{run.steps:,}", rate, run.state)
         Console().print(table)
+        for run in found:
+            for damage in run.damages:
+                print(f"warning: {damage}")
         return 0
 
 
@@ -87,6 +89,9 @@ class RunsShow:
 
 def _facts(content: CheckpointContent) -> Iterator[tuple[str, str]]:
     meta = content.meta
+    run = content.run
+    rate = "-" if run.clear_rate is None else f"{run.clear_rate:.0%}"
+    yield "run", f"{run.state}, {run.steps:,} steps, {run.updates:,} updates, clear rate {rate}"
     marks = f" ({', '.join(content.marks)})" if content.marks else ""
     yield "checkpoint", f"{content.path}{marks}"
     yield "written", f"{meta.created}, number {meta.serial} of the run"

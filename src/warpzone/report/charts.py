@@ -10,6 +10,7 @@ from html import escape
 from typing import Any
 
 from warpzone.telemetry.metrics import STEPS
+from warpzone.telemetry.reading import finite
 from warpzone.telemetry.terminal import short
 
 _WIDTH, _HEIGHT = 480, 210
@@ -160,11 +161,8 @@ Points = list[tuple[float, float]]
 
 def _points(rows: Rows, metric: str) -> Points:
     """Steps and values of a metric, averaged in groups so that long runs give small pages."""
-    found = [
-        (float(row[STEPS]), float(row[metric]))
-        for row in rows
-        if row.get(STEPS) is not None and row.get(metric) is not None
-    ]
+    measured = ((finite(row, STEPS), finite(row, metric)) for row in rows)
+    found = [(float(x), float(y)) for x, y in measured if x is not None and y is not None]
     group = math.ceil(len(found) / _MAX_POINTS)
     if group <= 1:
         return found

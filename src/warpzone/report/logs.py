@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
@@ -17,6 +18,12 @@ def hints_html(log: Path) -> str:
     """Returns a run's hints and warnings, newest last; an empty string if there are none."""
     hints = deque((line for line in _lines(log) if _is_hint(line)), _MAX_HINTS)
     items = "".join(_item(line) for line in hints)
+    return f'<ul class="hints">{items}</ul>' if items else ""
+
+
+def damages_html(damages: Sequence[str]) -> str:
+    """Returns the list of a run's damaged files; an empty string if there are none."""
+    items = "".join(f"<li>{escape(damage)}</li>" for damage in damages)
     return f'<ul class="hints">{items}</ul>' if items else ""
 
 
@@ -40,5 +47,5 @@ def _is_hint(line: str) -> bool:
 def _lines(log: Path) -> list[str]:
     try:
         return log.read_text(encoding="utf-8", errors="replace").splitlines()
-    except FileNotFoundError:
+    except OSError:
         return []

@@ -11,15 +11,14 @@ from typing import Any
 from warpzone.errors import RunError, WarpzoneError
 from warpzone.report.animation import MIME_TYPE, animate_episode
 from warpzone.report.charts import Rows, draw_charts
-from warpzone.report.logs import hints_html, tail_html
+from warpzone.report.logs import damages_html, hints_html, tail_html
 from warpzone.report.page import Section, collapsible, data_uri, make_page
 from warpzone.runs.checkpoint_store import list_checkpoints
 from warpzone.runs.directory import RunDirectory
 from warpzone.runs.levels import trained_levels
-from warpzone.runs.listing import summarize_run
+from warpzone.runs.listing import RunSummary, summarize_run
 from warpzone.runs.saved_config import saved_config
-from warpzone.telemetry.metrics import STEPS
-from warpzone.telemetry.reading import read_rows
+from warpzone.telemetry.reading import finite, read_rows, warn_of_damage
 from warpzone.telemetry.terminal import duration, short
 
 _log = logging.getLogger(__name__)
@@ -38,32 +37,39 @@ def report_run(path: Path, videos: bool = True) -> str:
         RunError: If `path` is not a run, or the run has no metrics yet.
     """
     run = RunDirectory.open(path)
-    rows = read_rows(run.metrics)
+    damages: list[str] = []
+
+    def on_damage(file: Path, reason: str) -> None:
+        warn_of_damage(file, reason)
+        damages.append(f"{file.name} is damaged: {reason}")
+
+    rows = read_rows(run.metrics, on_damage)
     if not rows:
         raise RunError(
             f"{path} has no metrics yet; a run writes its first metrics after a few updates"
         )
     config = saved_config(path)
-    state = summarize_run(path)
+    summary = summarize_run(path)
     levels = trained_levels(config.env)
     sections = [
         Section("Evaluation", _evaluation(run)),
         Section("Video", _video_or_animation(run, levels[0]) if videos else _video(run)),
         Section("Learning curves", draw_charts(rows), "By environment steps."),
-        Section("Hints and warnings", hints_html(run.log)),
+        Section("Hints and warnings", damages_html(damages) + hints_html(run.log)),
         Section(
             "Configuration and log",
             collapsible("config.toml", run.read_config()) + tail_html(run.log),
         ),
     ]
-    about = f"{config.env.level}, {config.env.obs}, {config.learn.algo}, {state.state}"
-    return make_page(run.name, about, _facts(rows, config.run.steps, config.run.seed), sections)
+    about = f"{config.env.level}, {config.env.obs}, {config.learn.algo}, {summary.state}"
+    facts = _facts(rows, summary, config.run.steps, config.run.seed)
+    return make_page(run.name, about, facts, sections)
 
 
-def _facts(rows: Rows, steps: int, seed: int) -> dict[str, str]:
-    last = rows[-1]
+def _facts(rows: Rows, summary: RunSummary, steps: int, seed: int) -> dict[str, str]:
     facts = {
-        "steps": f"{short(last.get(STEPS) or 0)} of {short(steps)}",
+        "steps": f"{summary.steps:,} of {steps:,}",
+        "updates": f"{summary.updates:,}",
         "clear rate in training": _newest(rows, "rollout/clear_rate", lambda rate: f"{rate:.0%}"),
         "best distance": _newest(
             rows, "episode/progress_best", lambda distance: f"{distance:,.0f} px"
@@ -78,8 +84,9 @@ def _facts(rows: Rows, steps: int, seed: int) -> dict[str, str]:
 
 def _newest(rows: Rows, metric: str, write: Any) -> str:
     for row in reversed(rows):
-        if row.get(metric) is not None:
-            return str(write(row[metric]))
+        value = finite(row, metric)
+        if value is not None:
+            return str(write(value))
     return ""
 
 
@@ -92,7 +99,7 @@ def _evaluation(run: RunDirectory) -> str:
             f"start of the level, with sticky actions (probability {results['sticky_prob']} per "
             f"frame) and up to {results['noop_max']} no-op frames."
         )
-    except (OSError, ValueError, KeyError, IndexError, TypeError):
+    except (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError):
         command = f"warpzone eval {run.path}"
         return f'<p class="note">Not evaluated yet; run <code>{escape(command)}</code>.</p>'
     head = "<tr><th>level<th>clear rate<th>95 % interval<th>mean progress<th>ends</tr>"

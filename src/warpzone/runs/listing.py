@@ -12,7 +12,7 @@ from typing import Any
 from warpzone.runs.directory import CONFIG_FILE, RunDirectory
 from warpzone.telemetry.heartbeat import state_of
 from warpzone.telemetry.metrics import STEPS, UPDATES
-from warpzone.telemetry.reading import Row, last_line, number
+from warpzone.telemetry.reading import Row, finite, last_line
 
 
 @dataclass(frozen=True)
@@ -72,10 +72,10 @@ def summarize_run(path: Path) -> RunSummary:
             return {}
 
     row, heartbeat = newest(run.metrics), newest(run.heartbeat)
-    steps, updates = number(row, STEPS), number(row, UPDATES)
-    beat_steps, beat_updates = number(heartbeat, "steps"), number(heartbeat, "update")
+    steps, updates = finite(row, STEPS), finite(row, UPDATES)
+    beat_steps, beat_updates = finite(heartbeat, "steps"), finite(heartbeat, "update")
     # Whichever is newer: a resumed run may have begun with fewer steps than the last row has.
-    if steps is None or (number(heartbeat, "time") or 0.0) >= (number(row, "run/time") or 0.0):
+    if steps is None or (finite(heartbeat, "time") or 0.0) >= (finite(row, "run/time") or 0.0):
         steps = steps if beat_steps is None else beat_steps
         updates = updates if beat_updates is None else beat_updates
     return RunSummary(
@@ -83,10 +83,10 @@ def summarize_run(path: Path) -> RunSummary:
         level=_level(run.config),
         steps=int(steps or 0),
         updates=int(updates or 0),
-        clear_rate=number(row, "rollout/clear_rate"),
-        elapsed=number(row, "run/elapsed"),
+        clear_rate=finite(row, "rollout/clear_rate"),
+        elapsed=finite(row, "run/elapsed"),
         state=state_of(heartbeat or None),
-        changed=number(heartbeat, "time") or _modified(run.config),
+        changed=finite(heartbeat, "time") or _modified(run.config),
         damages=tuple(damages),
     )
 

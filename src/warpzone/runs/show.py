@@ -1,4 +1,4 @@
-"""What a checkpoint holds, for people: `warpzone runs show`."""
+"""What a checkpoint contains: `warpzone runs show`."""
 
 from __future__ import annotations
 
@@ -21,22 +21,25 @@ from warpzone.runs.checkpoint_store import (
     read_pointer,
 )
 from warpzone.runs.directory import run_of
+from warpzone.runs.listing import RunSummary, summarize_run
 
 
 @dataclass(frozen=True)
 class CheckpointContent:
-    """One checkpoint, looked into.
+    """One checkpoint and its contents.
 
     Attributes:
+        run: Summary of its run.
         path: The file.
         marks: 'latest' and 'best', where they point to it.
-        meta: Steps, updates, configuration, versions and what else it says of itself.
+        meta: Steps, updates, configuration, versions and further notes.
         size: Bytes of the file.
-        sidecar: How its side-car was found.
-        parameters: Numbers of the network by part.
+        sidecar: Condition of its side-car file.
+        parameters: Number of the network's parameters by part.
         sizes: Bytes by part of the saved state.
     """
 
+    run: RunSummary
     path: Path
     marks: tuple[str, ...]
     meta: CheckpointMeta
@@ -47,13 +50,13 @@ class CheckpointContent:
 
     @property
     def compiled(self) -> bool:
-        """Whether the network was compiled when it was saved; the weights do not show it."""
+        """Whether the network was compiled when it was saved; weights are the same either way."""
         return bool(self.meta.config.get("run", {}).get("compile", False))
 
 
 @dataclass(frozen=True)
 class CheckpointLine:
-    """One checkpoint of a run, without a look inside; steps are None when it is unreadable."""
+    """One checkpoint of a run without its contents; steps are None when it is unreadable."""
 
     path: Path
     marks: tuple[str, ...]
@@ -63,14 +66,14 @@ class CheckpointLine:
 
 
 def look_into(target: Path) -> CheckpointContent:
-    """Loads a checkpoint, or the latest of a run, and says what it holds.
+    """Loads a checkpoint, or the latest of a run, and describes it.
 
     Raises:
         RunError: There is no run, or it has no checkpoint.
         CheckpointError: It is damaged.
     """
     run = run_of(target).path
-    # Before anything is verified, which makes a bad side-car again.
+    # Before anything is verified, which rewrites a bad side-car.
     sidecars = {path: checkpoint.sidecar_of(path) for path in list_checkpoints(run)}
     path = target if target.is_file() else find_latest(run)
     if path is None:
@@ -78,6 +81,7 @@ def look_into(target: Path) -> CheckpointContent:
     sidecar = sidecars.get(path) or checkpoint.sidecar_of(path)
     loaded = checkpoint.load(path)
     return CheckpointContent(
+        run=summarize_run(run),
         path=path,
         marks=_marks(path),
         meta=loaded.meta,
@@ -115,7 +119,7 @@ def _counted(weights: Mapping[str, torch.Tensor]) -> dict[str, int]:
 
 
 def _bytes_in(value: Any) -> int:
-    """What a part of the state takes: tensors and blobs, the rest counted as eight bytes each."""
+    """Bytes of a part of the state: tensors and blobs; everything else counts eight bytes each."""
     if isinstance(value, torch.Tensor):
         return value.numel() * value.element_size()
     if isinstance(value, np.ndarray):

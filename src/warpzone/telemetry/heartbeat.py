@@ -9,7 +9,7 @@ from pathlib import Path
 
 from warpzone.system.processes import ProcessId
 from warpzone.telemetry.jsonl import JsonlSink
-from warpzone.telemetry.reading import Row, last_line, number
+from warpzone.telemetry.reading import Row, finite, last_line
 
 INTERVAL = 5.0
 """Seconds between two lines."""
@@ -132,7 +132,7 @@ def state_of(row: Row | None, now: float | None = None) -> str:
     phase = str(row.get("phase"))
     if phase in (FINISHED, INTERRUPTED, CRASHED):
         return phase
-    age = (time.time() if now is None else now) - (number(row, "time") or 0.0)
+    age = (time.time() if now is None else now) - (finite(row, "time") or 0.0)
     process = ProcessId.from_row(row)
     alive = None if process is None else process.is_alive()
     if alive is False or (alive is None and age >= FRESH):

@@ -122,10 +122,10 @@ def read_episodes(path: Path, on_damage: OnDamage = warn_of_damage) -> list[Row]
 def _without_repeats(lines: Iterable[Row], session_name: str, place_name: str) -> list[Row]:
     rows: list[Row] = []
     for row in lines:
-        place, session = number(row, place_name), number(row, session_name)
+        place, session = finite(row, place_name), finite(row, session_name)
         while rows and place is not None and session is not None:
-            before = number(rows[-1], session_name)
-            if before is None or before >= session or (number(rows[-1], place_name) or 0) < place:
+            before = finite(rows[-1], session_name)
+            if before is None or before >= session or (finite(rows[-1], place_name) or 0) < place:
                 break
             rows.pop()
         rows.append(row)
@@ -158,7 +158,7 @@ def _tail(file: Path, on_damage: OnDamage) -> list[bytes]:
     return lines[1:] if begin > 0 else lines  # The first may be a part of a line.
 
 
-def number(row: Mapping[str, Any], name: str) -> float | None:
+def finite(row: Mapping[str, Any], name: str) -> float | None:
     """Returns a finite number of a row, or None where there is none: rows may be damaged."""
     value = row.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float):

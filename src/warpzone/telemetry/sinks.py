@@ -14,7 +14,7 @@ from warpzone.system.atomic_file import replacing
 from warpzone.telemetry.append_file import AppendFile
 from warpzone.telemetry.jsonl import JsonlSink
 from warpzone.telemetry.metrics import STEPS, find_metric
-from warpzone.telemetry.reading import OnDamage, Row, number, read_rows, warn_of_damage
+from warpzone.telemetry.reading import OnDamage, Row, finite, read_rows, warn_of_damage
 
 __all__ = ["JsonlSink", "ParquetSnapshot", "Sink", "TensorBoardSink", "write_parquet"]
 
@@ -169,5 +169,5 @@ def _is_whole(name: str) -> bool:
 def _column(rows: list[Row], name: str) -> Iterator[float | int | None]:
     whole = _is_whole(name)
     for row in rows:
-        value = number(row, name)
+        value = finite(row, name)
         yield int(value) if whole and value is not None else value

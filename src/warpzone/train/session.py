@@ -27,7 +27,7 @@ from warpzone.telemetry.hub import Telemetry
 from warpzone.telemetry.jsonl import JsonlSink
 from warpzone.telemetry.log_file import log_to, warnings_to_log
 from warpzone.telemetry.metrics import SESSION
-from warpzone.telemetry.reading import last_line, number
+from warpzone.telemetry.reading import finite, last_line
 from warpzone.telemetry.resources import ResourceMonitor
 from warpzone.telemetry.sinks import ParquetSnapshot, Sink, TensorBoardSink
 from warpzone.telemetry.terminal import Display, DisplayHandler, Mode, make_display
@@ -220,7 +220,7 @@ def _load(
     metrics: Mapping[str, Any] = state.pop(METRICS)
     trainer.load_state_dict(state)
     # The checkpoint may be an earlier one than the last: sessions only count up.
-    last = number(last_line(run.metrics) or {}, SESSION) or 0
+    last = finite(last_line(run.metrics) or {}, SESSION) or 0
     trainer.sessions = max(trainer.sessions, int(last) + 1)
     run.write_config(to_toml(trainer.config))
     for change in changes:
