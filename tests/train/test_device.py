@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -82,6 +83,27 @@ def quick_compiler(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(compiling, "BACKEND", backend)
     return graphs
+
+
+class NoteHandler(logging.Handler):
+    def __init__(self, notes: list[str], level: int) -> None:
+        super().__init__(level)
+        self.notes = notes
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.notes.append(record.getMessage())
+
+
+def test_the_compilers_notes_for_developers_are_not_shown(
+    rom_path: Path, quick_compiler: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch._dynamo.reset()
+    shown: list[str] = []
+    dynamo = logging.getLogger("torch._dynamo")
+    monkeypatch.setattr(dynamo, "handlers", [NoteHandler(shown, logging.WARNING)])
+    Trainer(compiled(small())).close()
+    assert quick_compiler, "nothing was compiled"
+    assert shown == []
 
 
 @pytest.mark.parametrize("memory", ["none", "gru"])

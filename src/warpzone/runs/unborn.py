@@ -13,7 +13,7 @@ from warpzone.runs.lock import ADVISORY_FILE, LOCK_FILE, run_lock
 from warpzone.system.atomic_file import is_temporary
 
 _LISTED_NAMES = 5
-_FOLDERS = ("checkpoints", "videos", "events", "stalls")
+_FOLDERS = ("checkpoints", "videos", "events", "stalls", "workers")
 # What a run writes, by path within its folder. Checkpoints are not among it: a run that has one is
 # not unborn, and the state of a failed run is kept to be looked at.
 _OWN_FILES = re.compile(
@@ -21,6 +21,7 @@ _OWN_FILES = re.compile(
     r"|(metrics|episodes|heartbeat)(-\d{4,})?\.jsonl(\.gz)?"
     r"|events/events\.out\.tfevents\.[^/]+"
     r"|stalls/[^/]+\.txt"
+    r"|workers/worker-\d+\.(jsonl|stacks\.txt)"
     r"|checkpoints/(update-\d{8,}|latest|best)\.json"
 )
 
