@@ -10,6 +10,7 @@ the stored log-probabilities (PPO's ratios, V-trace's importance weights).
 from __future__ import annotations
 
 import copy
+import logging
 import time
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -22,6 +23,8 @@ from torch import Tensor, nn
 from warpzone.models.actor_critic import ActorCritic
 from warpzone.rollout.collector import Collector, CollectTimes
 from warpzone.rollout.storage import RolloutStorage
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -185,7 +188,10 @@ class OverlappedSource:
     def abandon(self) -> bool:
         """Keeps a pending rollout that is whole, and forgets one that failed."""
         self.settle()
-        if self._pending is not None and self._pending.exception() is not None:
+        error = None if self._pending is None else self._pending.exception()
+        if error is not None:
+            # Another error ends the run; this one must not be lost with its rollout.
+            _log.warning("the collector failed as well: %s", error, exc_info=error)
             self._pending = None
         return self._pending is None
 
