@@ -109,7 +109,7 @@ def main() -> None:
     options = SearchOptions(
         frame_skip=arguments.frame_skip,
         actions=None if arguments.actions == "any" else arguments.actions,
-        # A limit in frames, not seconds, so that the load does not affect whether levels are solved.
+        # Limit frames instead of seconds, so that the load does not decide what is solved.
         frames=MAX_FRAMES,
         seconds=float("inf"),
     )

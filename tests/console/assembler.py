@@ -1,9 +1,9 @@
-"""A 6502 assembler small enough to read: test programs are text, so a failing one can be printed.
+"""A small 6502 assembler: test programs are text, so that a failing one can be printed.
 
     assemble("LDX #$10; loop: DEX; BNE loop", origin=0x8000)
 
-Statements are parted by semicolons or line ends. Numbers are hexadecimal with `$`. Labels live in
-the text they stand in. `.byte $02 $EA` puts bytes, for what has no official name.
+Statements are separated by semicolons or newlines. Numbers are hexadecimal with `$`. Labels are
+local to their text. `.byte $02 $EA` inserts bytes, for example unofficial instructions.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from functools import lru_cache
 
 from py65.devices.mpu6502 import MPU
 
-# py65 knows the official instructions; what it calls each addressing mode, and how it is written.
-_WRITTEN = {
+# The syntax of each addressing mode, by py65's name; py65 knows the official instructions.
+_SYNTAX = {
     "imm": r"#(?P<n>\S+)",
     "inx": r"\((?P<n>\S+),X\)",
     "iny": r"\((?P<n>\S+)\),Y",
@@ -25,7 +25,7 @@ _WRITTEN = {
     "imp": r"",
     "abs": r"(?P<n>[^\s,()#]+)",
 }
-_PATTERNS = {mode: re.compile(pattern) for mode, pattern in _WRITTEN.items()}
+_PATTERNS = {mode: re.compile(pattern) for mode, pattern in _SYNTAX.items()}
 _ZERO_PAGE = {"abs": "zpg", "abx": "zpx", "aby": "zpy"}
 _LENGTHS = {"imp": 1, "acc": 1, "abs": 3, "abx": 3, "aby": 3, "ind": 3}  # every other mode: 2
 
@@ -35,10 +35,10 @@ OPCODES: dict[tuple[str, str], int] = {
 
 
 def assemble(source: str, origin: int, symbols: dict[str, int] | None = None) -> bytes:
-    """Assembles a text for a place in memory.
+    """Assembles a text at a given address.
 
     Args:
-        source: Statements.
+        source: The statements.
         origin: Address of the first byte.
         symbols: Labels of other texts.
 
@@ -46,18 +46,18 @@ def assemble(source: str, origin: int, symbols: dict[str, int] | None = None) ->
         The machine code.
 
     Raises:
-        ValueError: A statement is not understood, or a branch goes too far.
+        ValueError: If a statement is invalid or a branch target is out of range.
     """
     labels = dict(symbols or {})
-    placed: list[tuple[int, str]] = []
-    place = origin
+    located: list[tuple[int, str]] = []
+    address = origin
     for statement in _statements(source):
         if statement.endswith(":"):
-            labels[statement[:-1]] = place
+            labels[statement[:-1]] = address
             continue
-        placed.append((place, statement))
-        place += len(_encode(statement, place, None))
-    return b"".join(_encode(statement, at, labels) for at, statement in placed)
+        located.append((address, statement))
+        address += len(_encode(statement, address, None))
+    return b"".join(_encode(statement, at, labels) for at, statement in located)
 
 
 @lru_cache(maxsize=65536)
@@ -66,18 +66,18 @@ def _statements(source: str) -> tuple[str, ...]:
     return tuple(stripped for part in parts if (stripped := part.strip()))
 
 
-def _encode(statement: str, place: int, labels: dict[str, int] | None) -> bytes:
-    """Encodes one statement; labels are unknown (and count as far away) in the first pass."""
+def _encode(statement: str, address: int, labels: dict[str, int] | None) -> bytes:
+    """Encodes one statement; in the first pass, labels are unknown and assumed to be absolute."""
     opcode, mode, operand = _decode(statement)
     if mode == "byte":
         return bytes(int(number.lstrip("$"), 16) for number in operand.split())
     if not operand:
         return bytes((opcode,))
-    value = _value(operand, place, labels)
+    value = _value(operand, address, labels)
     if mode == "rel":
-        offset = value - place - 2 if labels is not None else 0
+        offset = value - address - 2 if labels is not None else 0
         if not -128 <= offset < 128:
-            raise ValueError(f"the branch in {statement!r} goes {offset} bytes")
+            raise ValueError(f"the branch in {statement!r} is out of range: {offset} bytes")
         return bytes((opcode, offset & 0xFF))
     return bytes((opcode,)) + value.to_bytes(_LENGTHS.get(mode, 2) - 1, "little")
 
@@ -104,13 +104,13 @@ def _decode(statement: str) -> tuple[int, str, str]:
     raise ValueError(f"not an instruction: {statement!r}")
 
 
-def _value(operand: str, place: int, labels: dict[str, int] | None) -> int:
+def _value(operand: str, address: int, labels: dict[str, int] | None) -> int:
     if operand.startswith("$"):
         return int(operand[1:], 16)
     if operand == "*":
-        return place
+        return address
     if labels is None:
         return 0x8000
     if operand not in labels:
-        raise ValueError(f"no such label: {operand!r}")
+        raise ValueError(f"unknown label: {operand!r}")
     return labels[operand]

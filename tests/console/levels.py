@@ -1,4 +1,4 @@
-"""Consoles that stand at the beginning of a level, for tests that play."""
+"""Consoles at the start of a level, and buttons to play."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ROOT = Path(__file__).resolve().parents[2]
 for _folder in (_ROOT / "benchmarks", _ROOT / "tests" / "reference"):
     sys.path.insert(0, str(_folder))
 
-from peers.level_start import ALL_LEVELS, Level, start_level  # noqa: E402  (found just now)
+from peers.level_start import ALL_LEVELS, Level, start_level  # noqa: E402  (needs the paths above)
 from player import random_buttons  # noqa: E402
 
 __all__ = ["ALL_LEVELS", "Level", "buttons_for", "start_lost_levels", "state_at_start"]
@@ -22,8 +22,8 @@ _START, _MODE, _MODE_GAME = 0x08, 0x770, 1
 _TITLE_FRAMES = 60
 
 
-class _Startable:
-    """A console as the start procedure wants it."""
+class _Machine:
+    """A console with the `Machine` interface of `start_level`."""
 
     def __init__(self, console: warpzone.Console) -> None:
         self.console = console
@@ -41,21 +41,21 @@ class _Startable:
 def state_at_start(rom: Path, level: Level) -> bytes:
     """Returns a save state at the first frame of control in a level."""
     console = warpzone.Console(rom)
-    start_level(_Startable(console), level)
+    start_level(_Machine(console), level)
     return console.save()
 
 
 def start_lost_levels(rom: Path) -> bytes:
-    """Returns a save state right after START at the title of the Lost Levels."""
+    """Returns a save state right after START is pressed on the Lost Levels' title screen."""
     console = warpzone.Console(rom)
     console.run_frames(_TITLE_FRAMES)
     for frame in range(100):
         if console.peek(_MODE) == _MODE_GAME:
             return console.save()
         console.run_frame(_START if frame % 2 == 0 else 0, render=False)
-    raise RuntimeError("the title of the Lost Levels did not accept START")
+    raise RuntimeError("the title screen of the Lost Levels did not react to START")
 
 
 def buttons_for(seed: int, frames: int) -> list[int]:
-    """Draws held buttons, mostly running and jumping to the right."""
+    """Samples held buttons that mostly run and jump to the right."""
     return [int(pressed) for pressed in random_buttons(np.random.default_rng(seed), frames)]

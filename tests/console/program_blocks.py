@@ -1,4 +1,4 @@
-"""The blocks that random programs are made of: register writes, delays, polling loops and noise."""
+"""The blocks that random programs consist of: register writes, delays, polling loops and noise."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import random
 
 from assembler import OPCODES
 
-# Loops that end when a flag of the picture unit's status comes or goes. $10 counts interrupts.
+# Loops that end when a flag in the PPU's status register is set or cleared. $10 counts interrupts.
 POLLS = (
     "w: BIT $2002; BVC w",
     "w: BIT $2002; BVS w",
@@ -56,7 +56,7 @@ POLLS = (
     "w: LDA $2004; AND #$80; BEQ w",
 )
 
-# `#N` stands for a drawn byte.
+# `#N` stands for a random byte.
 DELAYS = (
     "LDX #N; w: DEX; BNE w",
     "LDY #N; w: DEY; BNE w",
@@ -126,8 +126,8 @@ FILLS = (
 )
 CHAINS = ("INX", "INY", "DEX", "DEY", "ASL A", "LSR A", "ROL A", "NOP", "PHA")
 
-# What arithmetic may consist of: everything that goes straight on.
-_STRAIGHT = tuple(
+# Instructions for arithmetic blocks: everything that does not change the control flow.
+_STRAIGHT_LINE = tuple(
     (name, mode)
     for name, mode in OPCODES
     if mode != "rel" and name not in ("BRK", "JMP", "JSR", "RTI", "RTS", "TXS", "PLP", "CLI")
@@ -135,13 +135,13 @@ _STRAIGHT = tuple(
 
 
 class BlockWriter:
-    """Draws blocks."""
+    """Generates random blocks."""
 
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
-        self.loudness = rng.choice((0.0, 0.0, 0.03, 0.1))
-        # Half of all programs dwell on a few kinds of blocks.
-        dwell = rng.random() < 0.5
+        self.sound_probability = rng.choice((0.0, 0.0, 0.03, 0.1))
+        # Half of all programs use only a few kinds of blocks.
+        few_kinds = rng.random() < 0.5
         kinds = (
             (self.register_write, 20),
             (self.mask_write, 8),
@@ -161,17 +161,19 @@ class BlockWriter:
             (self.fill, 3),
             (self.chain, 3),
         )
-        self.kinds = rng.sample(kinds, 4) if dwell else kinds
+        self.kinds = rng.sample(kinds, 4) if few_kinds else kinds
 
     def blocks(self, count: int) -> tuple[str, ...]:
-        """Draws some."""
+        """Generates `count` blocks."""
         functions, weights = zip(*self.kinds, strict=True)
         chosen = self.rng.choices(functions, weights, k=count)
-        return tuple(self.sound() if self.rng.random() < self.loudness else f() for f in chosen)
+        return tuple(
+            self.sound() if self.rng.random() < self.sound_probability else f() for f in chosen
+        )
 
     def setup(self, pattern_ram: bool) -> tuple[str, ...]:
-        """Fills the picture memory and switches the picture on."""
-        # Page after page from the tables, which are 16 pages long.
+        """Fills the PPU's memory and enables rendering."""
+        # Copies page by page from the tables, which are 16 pages long.
         fill = (
             "LDA #HIGH; STA $2006; LDA #$00; STA $2006; STA $00; TAY; LDX #COUNT; LDA #$80;"
             " STA $01; w: LDA ($00),Y; STA $2007; INY; BNE w; INC $01; LDA $01; AND #$8F;"
@@ -197,16 +199,16 @@ class BlockWriter:
         return tuple(parts)
 
     def byte(self) -> str:
-        """Draws a byte as it is written."""
+        """Returns a random byte in assembly syntax."""
         return f"${self.rng.randrange(256):02X}"
 
     def address(self, register: int) -> str:
-        """Draws one of a register's addresses, mostly the first."""
+        """Returns a random address of a register, mostly the first."""
         mirror = self.rng.randrange(0x400) if self.rng.random() < 0.2 else 0
         return f"${0x2000 + 8 * mirror + register:04X}"
 
     def register_write(self) -> str:
-        """Any register, by any kind of access."""
+        """Writes to any register, by any kind of access."""
         rng = self.rng
         register = rng.choice((0, 1, 3, 4, 5, 5, 6, 6, 7, 7, 2))
         address, value = self.address(register), self.byte()
@@ -226,17 +228,17 @@ class BlockWriter:
         )
 
     def mask_write(self) -> str:
-        """Drawing on most of the time."""
+        """Writes the mask register; rendering is mostly enabled."""
         value = self.rng.choice(("$1E", "$1E", "$18", "$08", "$10", "$00", "$0A", self.byte()))
         return f"LDA #{value}; STA {self.address(1)}"
 
     def control_write(self) -> str:
-        """Interrupts on most of the time."""
+        """Writes the control register; NMIs are mostly enabled."""
         value = self.rng.randrange(128) | (0x80 if self.rng.random() < 0.8 else 0)
         return f"LDA #${value:02X}; STA {self.address(0)}"
 
     def flicker(self) -> str:
-        """A register changed and changed again within one or two lines."""
+        """Changes a register twice within one or two scanlines."""
         rng = self.rng
         register = rng.choice((0, 1, 1, 1, 5))
         first, second = self.byte(), self.byte()
@@ -248,7 +250,7 @@ class BlockWriter:
         return f"LDX #{first}; LDY #{second}; STX $200{register}; {between}; STY $200{register}"
 
     def scroll(self) -> str:
-        """The usual ways to move the picture, in the middle of it."""
+        """Scrolls in the usual ways, in the middle of a frame."""
         a, b, c, d = (self.byte() for _ in range(4))
         return self.rng.choice(
             (
@@ -263,7 +265,7 @@ class BlockWriter:
         )
 
     def data_burst(self) -> str:
-        """Several accesses to picture memory, with or without moving the address first."""
+        """Accesses VRAM several times, with or without setting the address first."""
         high = f"${self.rng.choice((0x20, 0x23, 0x2B, 0x3F, 0x3F, 0x10, 0x00, 0x00, 0x27)):02X}"
         low = f"${self.rng.randrange(self.rng.choice((0x20, 0x100))):02X}"
         move = f"BIT $2002; LDA #{high}; STA $2006; LDA #{low}; STA $2006"
@@ -272,7 +274,7 @@ class BlockWriter:
         return f"{move}; {burst}" if self.rng.random() < 0.7 else burst
 
     def register_read(self) -> str:
-        """What is read is kept in RAM, where a difference stays visible."""
+        """Reads a register and stores the value in RAM, where a difference remains visible."""
         register = self.rng.choice((0, 2, 2, 2, 4, 4, 5, 7, 7))
         load, store = self.rng.choice((("LDA", "STA"), ("LDX", "STX"), ("LDY", "STY")))
         return self.rng.choice(
@@ -285,26 +287,26 @@ class BlockWriter:
         )
 
     def delay(self) -> str:
-        """Time passes, mostly in loops."""
+        """Wastes time, mostly in loops."""
         limit = self.rng.choice((8, 40, 256))
         return self.rng.choice(DELAYS).replace("#N", f"#${self.rng.randrange(limit):02X}")
 
     def poll(self) -> str:
-        """A loop that waits."""
+        """Waits in a polling loop."""
         return self.rng.choice(POLLS)
 
     def sprite_dma(self) -> str:
-        """Mostly from the page with sprites, sometimes from registers or the program."""
+        """Starts a sprite DMA, mostly from the sprite page, sometimes from registers or ROM."""
         page = self.rng.choice((0x02, 0x02, 0x02, 0x07, 0x0A, 0x00, 0x20, 0x40, 0x60, 0x80, 0xFF))
         return f"LDA #${page:02X}; STA $4014"
 
     def sprite_write(self) -> str:
-        """Sprites changed in memory, or one by one."""
-        place = f"${0x200 + self.rng.choice((0, 1, 2, 3, self.rng.randrange(256))):04X}"
+        """Changes sprites in RAM, or directly in OAM."""
+        address = f"${0x200 + self.rng.choice((0, 1, 2, 3, self.rng.randrange(256))):04X}"
         return self.rng.choice(
             (
-                f"LDA #{self.byte()}; STA {place}",
-                f"INC {place}",
+                f"LDA #{self.byte()}; STA {address}",
+                f"INC {address}",
                 f"LDA #{self.byte()}; STA $2003; LDA #{self.byte()}; STA $2004; STA $2004",
                 f"LDA #$00; STA $2003; LDA #{self.byte()}; STA $2004; LDX #$00; STX $2004;"
                 f" STX $2004; LDX #{self.byte()}; STX $2004",
@@ -313,12 +315,12 @@ class BlockWriter:
         )
 
     def spin(self) -> str:
-        """A jump to itself; only an interrupt ends it."""
-        on = "LDA #$90; STA $2000; " if self.rng.random() < 0.8 else ""
-        return f"{on}LDA #$01; STA $11; JMP *"
+        """Jumps to itself until an interrupt ends it."""
+        enable_nmi = "LDA #$90; STA $2000; " if self.rng.random() < 0.8 else ""
+        return f"{enable_nmi}LDA #$01; STA $11; JMP *"
 
     def pads(self) -> str:
-        """Both controllers, bit by bit."""
+        """Reads a controller bit by bit."""
         port = self.rng.choice(("$4016", "$4017"))
         return (
             f"LDA #$01; STA $4016; LSR A; STA $4016; LDX #$0A; w: LDA {port}; LSR A; ROL $30;"
@@ -326,7 +328,7 @@ class BlockWriter:
         )
 
     def arithmetic(self) -> str:
-        """Any instructions in a row, some of them skipped, some in a loop."""
+        """Executes a sequence of random instructions, some of them skipped, some in a loop."""
         rng = self.rng
         code = [self.instruction() for _ in range(rng.choice((2, 5, 12, 30)))]
         if rng.random() < 0.4:
@@ -339,28 +341,28 @@ class BlockWriter:
         return "; ".join(code)
 
     def instruction(self) -> str:
-        """One instruction, mostly on memory."""
-        name, mode = self.rng.choice(_STRAIGHT)
+        """Returns a random instruction, mostly one that accesses memory."""
+        name, mode = self.rng.choice(_STRAIGHT_LINE)
         pages = (3, 4, 5, 6, 7, 0x0B, 0x80, 0x81, 0x60, self.rng.randrange(256))
-        place = f"${self.rng.choice(pages):02X}{self.rng.randrange(256):02X}"
+        address = f"${self.rng.choice(pages):02X}{self.rng.randrange(256):02X}"
         zero = f"${self.rng.randrange(256):02X}"
-        written = {
+        operand = {
             "imp": "",
             "acc": "A",
             "imm": f"#{self.byte()}",
             "zpg": zero,
             "zpx": f"{zero},X",
             "zpy": f"{zero},Y",
-            "abs": place,
-            "abx": f"{place},X",
-            "aby": f"{place},Y",
+            "abs": address,
+            "abx": f"{address},X",
+            "aby": f"{address},Y",
             "inx": f"({zero},X)",
             "iny": f"({zero}),Y",
         }
-        return f"{name} {written[mode]}"
+        return f"{name} {operand[mode]}"
 
     def fill(self) -> str:
-        """A loop that fills memory, from the beginning or the middle."""
+        """Fills memory in a loop, from the start or the middle of a page."""
         first = self.rng.choice((0, 0, 0x80, 0xF0, self.rng.randrange(256)))
         text = self.rng.choice(FILLS).replace("#N", f"#${first:02X}")
         register = self.rng.choice("XY")
@@ -372,15 +374,15 @@ class BlockWriter:
         )
 
     def chain(self) -> str:
-        """One instruction many times."""
+        """Repeats one instruction."""
         return "; ".join([self.rng.choice(CHAINS)] * self.rng.randint(2, 11))
 
     def noise(self) -> str:
-        """Everything else a program does."""
+        """Does anything else a program might do."""
         if self.rng.random() < 0.01:
-            return ".byte $02"  # KIL: the processor stops
+            return ".byte $02"  # KIL: stops the CPU
         return self.rng.choice(NOISE).replace("#N", f"#{self.byte()}")
 
     def sound(self) -> str:
-        """The sound unit: interrupts and stolen cycles."""
+        """Accesses the APU, which causes interrupts and steals cycles."""
         return self.rng.choice(SOUND).replace("#N", f"#{self.byte()}")

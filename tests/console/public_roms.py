@@ -1,14 +1,14 @@
-"""The public NES test ROMs: which there are, and how each of them reports.
+"""The public NES test ROMs and how each of them reports its result.
 
-The ROMs are not ours to commit. `WARPZONE_TEST_ROMS` names a checkout of a public collection laid
-out like https://github.com/christopherpow/nes-test-roms.
+The ROMs are not part of this repository. `WARPZONE_TEST_ROMS` is the path of a checkout of a public
+collection with the layout of https://github.com/christopherpow/nes-test-roms.
 
-Three ways of reporting occur:
+There are three ways of reporting:
 
-* The newer ROMs keep a status byte at $6000 and text at $6004, valid once $6001-$6003 read
+* The newer ROMs store a status byte at $6000 and text at $6004, valid once $6001-$6003 contain
   DE B0 61. Status $80 is "running", $81 "press reset", 0 "passed", anything else a failure.
-* The ROMs of 2005 keep a result code in the zero page (1 = passed, else the number of the failed
-  check), print it, and then spin on a jump to itself.
+* The ROMs of 2005 store a result code in the zero page (1 = passed, otherwise the number of the
+  failed check), print it, and then spin in a jump to itself.
 * `cpu_timing_test6` only prints.
 """
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 SIGNATURE = bytes((0xDE, 0xB0, 0x61))
 RUNNING, NEEDS_RESET = 0x80, 0x81
 RESET_DELAY_FRAMES = 10  # the ROMs ask for at least 100 ms
-# Some of the ROMs of 2005 also wait for an interrupt in a jump to itself, for a frame or two.
+# Some of the ROMs of 2005 also wait for an interrupt in a jump to itself for a frame or two.
 FINAL_SPIN_FRAMES = 30
 JUMP_ABSOLUTE = 0x4C
 
 
 class Report(Enum):
-    """Where a ROM leaves its verdict."""
+    """Where a ROM reports its result."""
 
     STATUS_BYTE = "status byte at $6000"
     RESULT_F8 = "result code at $F8"
@@ -44,24 +44,24 @@ class Report(Enum):
 class TestRom:
     """One ROM of the collection."""
 
-    __test__ = False  # not a test class, whatever its name
+    __test__ = False  # not a pytest class, despite its name
 
     path: str
     report: Report
     buttons: int = 0
     max_frames: int = 2500
-    known_fault: str = ""  # what of the real machine is left out, for a ROM that cannot pass
+    known_fault: str = ""  # the hardware behaviour we do not emulate, for a ROM that cannot pass
 
     @property
     def name(self) -> str:
-        """A name for the test's id."""
+        """The test ID."""
         held = f"+{self.buttons:02x}" if self.buttons else ""
         return re.sub(r"/(rom_singles/)?", "/", self.path.removesuffix(".nes")) + held
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a ROM said."""
+    """The result that a ROM reported."""
 
     passed: bool
     text: str
@@ -92,7 +92,7 @@ ROMS: tuple[TestRom, ...] = (
         Report.RESULT_F8,
     ),
     TestRom("cpu_timing_test6/cpu_timing_test.nes", Report.TEXT),
-    # B held at the start: the unofficial instructions too.
+    # Holding B at the start also tests the unofficial instructions.
     TestRom("cpu_timing_test6/cpu_timing_test.nes", Report.TEXT, buttons=0x02),
     *_family(
         "vbl_nmi_timing",
@@ -129,7 +129,7 @@ ROMS: tuple[TestRom, ...] = (
         "ppu_open_bus",
         "ppu_open_bus",
         Report.STATUS_BYTE,
-        known_fault="the picture unit's bus latch keeps its value instead of decaying in a second",
+        known_fault="the PPU's bus latch keeps its value instead of decaying within a second",
     ),
     *_family(
         "apu_test/rom_singles",
@@ -167,7 +167,7 @@ ROMS: tuple[TestRom, ...] = (
         "sprdma_and_dmc_dma",
         "sprdma_and_dmc_dma sprdma_and_dmc_dma_512",
         Report.STATUS_BYTE,
-        known_fault="a sample fetch always costs four cycles, not fewer inside sprite DMA",
+        known_fault="a sample fetch always takes four cycles, not fewer during sprite DMA",
     ),
 )
 
@@ -176,9 +176,9 @@ def run(rom: TestRom, folder: Path, exact: bool) -> Verdict:
     """Runs a ROM until it reports.
 
     Args:
-        rom: The ROM.
-        folder: The collection's folder.
-        exact: Whether our fast paths are switched off.
+        rom: ROM to run.
+        folder: Folder of the collection.
+        exact: Whether to disable the fast path.
 
     Returns:
         The verdict; a ROM that never reports has not passed.
@@ -215,7 +215,7 @@ def _verdict(rom: TestRom, console: warpzone.Console) -> Verdict:
 
 
 def _status(console: warpzone.Console) -> int:
-    """The status byte, or RUNNING while the signature is not there yet."""
+    """Returns the status byte, or RUNNING if the signature is not there yet."""
     if bytes(console.peek(0x6001 + i) for i in range(3)) != SIGNATURE:
         return RUNNING
     return console.peek(0x6000)
@@ -227,14 +227,14 @@ def _status_text(console: warpzone.Console) -> str:
 
 
 def _spins(console: warpzone.Console) -> bool:
-    """Whether the CPU sits in a jump to itself."""
+    """Whether the CPU is in a jump to itself."""
     pc = console.cpu.pc
     opcode, low, high = (console.peek((pc + i) & 0xFFFF) for i in range(3))
     return opcode == JUMP_ABSOLUTE and low | high << 8 == pc
 
 
 def _screen_text(console: warpzone.Console) -> str:
-    """The first nametable as text; these ROMs number their tiles by ASCII."""
+    """Returns the first nametable as text; these ROMs use ASCII codes as tile numbers."""
     tiles = bytes(console.nametable())[:960]
     printable = "".join(chr(t) if 32 <= t < 127 else " " for t in tiles)
     lines = (printable[i : i + 32].rstrip() for i in range(0, 960, 32))

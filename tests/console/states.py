@@ -1,6 +1,6 @@
-"""Save states as bytes: their header, and the checksum a forger would write.
+"""The binary format of save states: reading headers, and forging states with a valid checksum.
 
-The layout is that of `native/nes/console.cpp`, the hash that of `native/nes/hash.hpp`.
+The layout is defined in `native/nes/console.cpp`, the hash in `native/nes/hash.hpp`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Header:
     checksum: int
 
     def packed(self) -> bytes:
-        """Returns the bytes."""
+        """Returns the header as bytes."""
         return _HEADER.pack(*astuple(self))
 
 
@@ -35,7 +35,7 @@ def header_of(state: bytes) -> Header:
 
 
 def hash_bytes(data: bytes, seed: int = 0) -> int:
-    """The 64-bit hash that guards save states."""
+    """Returns the 64-bit hash that protects save states."""
     value = seed ^ (len(data) * _PRIME_1 & _WORD)
     whole = len(data) // 8
     for word in struct.unpack_from(f"<{whole}Q", data):
@@ -49,5 +49,5 @@ def hash_bytes(data: bytes, seed: int = 0) -> int:
 
 
 def forged(state: bytes, body: bytes) -> bytes:
-    """Puts another body into a save state, with a checksum that fits."""
+    """Replaces the body of a save state and updates the checksum."""
     return replace(header_of(state), checksum=hash_bytes(body)).packed() + body

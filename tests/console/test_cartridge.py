@@ -1,4 +1,4 @@
-"""Bad images are refused with one sentence; good ones run, whatever their header's style."""
+"""Invalid images are rejected with a one-line message; valid ones run, with any kind of header."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ GOOD_IMAGES = {
     "NES 2.0 with pattern RAM": image(
         patterns=0, flags7=0x08, rest=bytes((0, 0, 0, 7, 0, 0, 0, 0))
     ),
-    # Old tools signed their work over bytes 7-15, so byte 7 is no mapper number there.
+    # Old tools wrote their name over bytes 7-15, so byte 7 is not a mapper number.
     "signed by DiskDude!": image(flags7=0x44, rest=b"iskDude!"),
 }
 
@@ -92,28 +92,28 @@ BAD_IMAGES = {
 
 @pytest.mark.parametrize("name", GOOD_IMAGES)
 @pytest.mark.parametrize("exact", [False, True], ids=["fast", "exact"])
-def test_a_good_image_runs(name: str, exact: bool) -> None:
+def test_a_valid_image_runs(name: str, exact: bool) -> None:
     nes = warpzone.Console(GOOD_IMAGES[name], exact=exact)
     nes.run_frame()
     assert nes.peek(RESULT) == 0x5A
 
 
 @pytest.mark.parametrize("name", BAD_IMAGES)
-def test_a_bad_image_is_refused_in_a_sentence(name: str) -> None:
+def test_an_invalid_image_is_rejected_with_a_one_line_message(name: str) -> None:
     data, reason = BAD_IMAGES[name]
     with pytest.raises(ValueError, match=reason) as caught:
         warpzone.Console(data)
     assert "\n" not in str(caught.value)
 
 
-def test_a_16_kib_program_is_seen_twice() -> None:
+def test_a_16_kib_program_is_mirrored() -> None:
     nes = warpzone.Console(image(units=1))
     assert [nes.peek(0x8000 + i) for i in range(4)] == [nes.peek(0xC000 + i) for i in range(4)]
 
 
 @pytest.mark.parametrize(("flags6", "same_as_first"), [(0x00, 1), (0x01, 2)])
-def test_mirroring_decides_which_nametables_are_one(flags6: int, same_as_first: int) -> None:
-    """Writes the second and third nametable; the one that is the first shows in its place."""
+def test_mirroring_determines_which_nametables_are_shared(flags6: int, same_as_first: int) -> None:
+    """Writes to the second and third nametable; the one shared with the first shows up there."""
     write = "LDA #${high}; STA $2006; LDA #$00; STA $2006; LDA #${value}; STA $2007"
     source = "; ".join(
         write.format(high=high, value=value) for high, value in (("24", "01"), ("28", "02"))
@@ -123,7 +123,7 @@ def test_mirroring_decides_which_nametables_are_one(flags6: int, same_as_first: 
     assert nes.nametable()[0] == same_as_first
 
 
-def test_a_path_and_its_bytes_are_the_same_cartridge(tmp_path: Path) -> None:
+def test_a_path_and_its_bytes_give_the_same_cartridge(tmp_path: Path) -> None:
     path = tmp_path / "game.nes"
     path.write_bytes(image())
     consoles = [warpzone.Console(rom) for rom in (path, str(path), image(), bytearray(image()))]
@@ -132,13 +132,13 @@ def test_a_path_and_its_bytes_are_the_same_cartridge(tmp_path: Path) -> None:
     assert len({nes.save() for nes in consoles}) == 1
 
 
-def test_a_missing_file_says_its_name(tmp_path: Path) -> None:
+def test_the_error_for_a_missing_file_names_it(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"nothing\.nes"):
         warpzone.Console(tmp_path / "nothing.nes")
 
 
 @pytest.mark.parametrize("wrong", [None, 5, 1.5, ["game.nes"]])
-def test_something_that_is_no_image_is_a_type_error(wrong: object) -> None:
+def test_other_types_raise_a_type_error(wrong: object) -> None:
     with pytest.raises(TypeError):
         warpzone.Console(wrong)  # type: ignore[arg-type]
 
@@ -151,7 +151,7 @@ def test_ram_and_cartridge_ram_can_be_poked_through_every_mirror() -> None:
 
 
 @pytest.mark.parametrize("address", [0x2000, 0x2002, 0x4014, 0x5FFF, 0x8000, 0xFFFF])
-def test_nothing_else_can_be_poked(address: int) -> None:
+def test_poking_any_other_address_is_rejected(address: int) -> None:
     nes = warpzone.Console(image())
     before = nes.save()
     with pytest.raises((ValueError, IndexError), match=re.escape("only RAM ($0000-$1FFF)")):
@@ -160,13 +160,13 @@ def test_nothing_else_can_be_poked(address: int) -> None:
 
 
 @pytest.mark.parametrize(("address", "value"), [(-1, 0), (0x10000, 0), (0, -1), (0, 256)])
-def test_a_poke_beyond_16_or_8_bits_is_a_type_error(address: int, value: int) -> None:
+def test_poking_out_of_range_values_raises_a_type_error(address: int, value: int) -> None:
     with pytest.raises(TypeError):
         warpzone.Console(image()).poke(address, value)
 
 
 @pytest.mark.parametrize("buttons", [-1, 256, 1.0, "A", None])
-def test_buttons_are_a_byte(buttons: object) -> None:
+def test_buttons_must_be_a_byte(buttons: object) -> None:
     nes = warpzone.Console(image())
     with pytest.raises(TypeError):
         nes.run_frame(buttons)  # type: ignore[arg-type]
@@ -180,7 +180,7 @@ def test_peeking_a_register_has_no_effect() -> None:
     assert nes.save() == before
 
 
-def test_pictures_and_memories_have_their_shapes_and_types() -> None:
+def test_screens_and_memories_have_the_documented_shapes_and_types() -> None:
     nes = warpzone.Console(image())
     nes.run_frame()
     shapes = {
@@ -209,28 +209,28 @@ def test_ram_is_a_live_view_that_outlives_its_console() -> None:
     assert ram[RESULT] == 0x5A
 
 
-def test_registers_are_readable_and_settable_and_outlive_their_console() -> None:
+def test_registers_are_readable_and_writable_and_outlive_their_console() -> None:
     nes = warpzone.Console(image())
     cpu = nes.cpu
     cpu.pc, cpu.a, cpu.x, cpu.y, cpu.sp, cpu.p = 0xC123, 1, 2, 3, 4, 0xFF
     assert (cpu.pc, cpu.a, cpu.x, cpu.y, cpu.sp) == (0xC123, 1, 2, 3, 4)
-    assert cpu.p == 0xEF  # the break bit exists only on the stack
+    assert cpu.p == 0xEF  # the break bit only exists on the stack
     del nes
     assert cpu.pc == 0xC123
 
 
-def test_an_undrawn_frame_keeps_the_last_picture(rom_path: Path) -> None:
+def test_a_frame_that_is_not_rendered_keeps_the_last_screen(rom_path: Path) -> None:
     nes = warpzone.Console(rom_path)
     nes.run_frames(60, render=True)
-    picture = nes.screen
+    screen = nes.screen
     nes.run_frame(0x08, render=False)
     nes.run_frames(30)
-    assert np.array_equal(nes.screen, picture)
+    assert np.array_equal(nes.screen, screen)
     nes.run_frame(0, render=True)
-    assert not np.array_equal(nes.screen, picture)
+    assert not np.array_equal(nes.screen, screen)
 
 
-def test_power_on_forgets_everything_and_reset_keeps_memory() -> None:
+def test_power_on_clears_everything_and_reset_keeps_memory() -> None:
     nes = warpzone.Console(image())
     fresh = nes.save()
     nes.run_frames(3)
@@ -247,5 +247,5 @@ def test_frames_and_cycles_are_counted() -> None:
     start = nes.cycle_count
     nes.run_frames(100)
     assert nes.frame_count == 100
-    # 29,780.67 cycles a frame while nothing is drawn.
+    # 29,780.67 cycles per frame while rendering is off.
     assert abs(nes.cycle_count - start - 2_978_067) < 30_000

@@ -1,4 +1,4 @@
-"""The public test ROMs pass, with fast paths on and off."""
+"""The public test ROMs pass, with and without the fast path."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = [
     pytest.mark.reference,
     pytest.mark.skipif(
         FOLDER is None,
-        reason="WARPZONE_TEST_ROMS does not name a folder of public test ROMs",
+        reason="WARPZONE_TEST_ROMS is not set to a folder of public test ROMs",
     ),
 ]
 
@@ -47,21 +47,21 @@ def test_public_rom_passes(rom: public_roms.TestRom, exact: bool) -> None:
     assert verdict.passed, verdict.text
 
 
-def test_nestest_follows_its_log_line_by_line() -> None:
+def test_nestest_matches_its_log_line_by_line() -> None:
     nes = warpzone.Console(str(rom_folder() / "other/nestest.nes"), exact=True)
     log = (rom_folder() / "other/nestest.log").read_text().splitlines()
-    nes.cpu.pc = 0xC000  # the entry for machines without a picture
+    nes.cpu.pc = 0xC000  # the entry point for automated runs
     nes.cpu.p, nes.cpu.sp = 0x24, 0xFD
     first_cycle: int | None = None
     for number, line in enumerate(log, start=1):
         match = NESTEST_LINE.match(line)
-        assert match is not None, f"line {number} of the log is not understood: {line}"
+        assert match is not None, f"line {number} of the log cannot be parsed: {line}"
         wanted = {key: int(match[key], 16) for key in ("pc", "a", "x", "y", "p", "sp")}
-        # The log begins after the seven cycles of reset, ours wherever the reset left the clock.
+        # The log starts after the seven cycles of reset, our count wherever the reset left it.
         offset = nes.cycle_count - int(match["cycles"])
         first_cycle = offset if first_cycle is None else first_cycle
         found = {key: getattr(nes.cpu, key) for key in wanted}
-        found["p"] = found["p"] & ~0x10 | 0x20  # B and the unused bit are no flip-flops
+        found["p"] = found["p"] & ~0x10 | 0x20  # B and the unused bit are not flip-flops
         assert (found, offset) == (wanted, first_cycle), f"line {number}: {line}"
         nes.step_instruction()
     assert (nes.peek(0x02), nes.peek(0x03)) == (0, 0)

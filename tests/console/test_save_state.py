@@ -1,4 +1,4 @@
-"""Save states restore exactly, and anything else is refused with its reason."""
+"""Save states restore exactly, and anything else is rejected with the reason."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 import levels
 import numpy as np
 import pytest
-from picture_programs import draw
+from console_pair import ConsolePair
+from ppu_programs import random_program
 from states import HEADER_SIZE, forged, header_of
-from twins import Twins
 
 import warpzone
 
@@ -32,26 +32,26 @@ def nes(rom_path: Path, start_state: bytes) -> warpzone.Console:
 
 
 def play(console: warpzone.Console, buttons: list[int]) -> list[tuple[bytes, bytes]]:
-    """Plays drawn frames and returns each one's state and picture."""
-    seen = []
+    """Plays with rendering and returns the state and screen of each frame."""
+    results = []
     for pressed in buttons:
         console.run_frame(pressed, render=True)
-        seen.append((console.save(), console.screen.tobytes()))
-    return seen
+        results.append((console.save(), console.screen.tobytes()))
+    return results
 
 
-def assert_refused(console: warpzone.Console, state: bytes, reason: str) -> None:
-    """Expects a sentence with the reason, and a machine that was not touched."""
-    before, picture = console.save(), console.screen
+def assert_rejected(console: warpzone.Console, state: bytes, reason: str) -> None:
+    """Expects an error with the reason, and an unchanged console."""
+    before, screen = console.save(), console.screen
     with pytest.raises(ValueError, match=reason):
         console.load(state)
     assert console.save() == before
-    assert np.array_equal(console.screen, picture)
+    assert np.array_equal(console.screen, screen)
 
 
 @both_modes
 @pytest.mark.parametrize("seed", range(3))
-def test_replay_from_a_state_repeats_every_byte_and_picture(
+def test_replay_from_a_state_repeats_every_byte_and_screen(
     rom_path: Path, start_state: bytes, exact: bool, seed: int
 ) -> None:
     rng = random.Random(seed)
@@ -76,9 +76,9 @@ def test_a_state_restores_in_a_console_that_has_never_run(rom_path: Path, nes: o
     assert play(fresh, buttons) == play(nes, buttons)
 
 
-def test_states_have_the_same_size_at_any_moment(rom_path: Path, lost_levels_path: Path) -> None:
+def test_all_states_have_the_same_size(rom_path: Path, lost_levels_path: Path) -> None:
     sizes = set()
-    for image in (rom_path.read_bytes(), lost_levels_path.read_bytes(), draw(0).image()):
+    for image in (rom_path.read_bytes(), lost_levels_path.read_bytes(), random_program(0).image()):
         for exact in (False, True):
             console = warpzone.Console(image, exact=exact)
             sizes.add(len(console.save()))
@@ -88,7 +88,7 @@ def test_states_have_the_same_size_at_any_moment(rom_path: Path, lost_levels_pat
     assert len(sizes) == 1
 
 
-def test_a_state_counts_frames_and_cycles(nes: warpzone.Console) -> None:
+def test_a_state_restores_the_frame_and_cycle_counts(nes: warpzone.Console) -> None:
     state = nes.save()
     counted = nes.frame_count, nes.cycle_count
     nes.run_frames(5)
@@ -96,7 +96,7 @@ def test_a_state_counts_frames_and_cycles(nes: warpzone.Console) -> None:
     assert (nes.frame_count, nes.cycle_count) == counted
 
 
-def test_a_state_keeps_cartridge_ram(nes: warpzone.Console) -> None:
+def test_a_state_restores_cartridge_ram(nes: warpzone.Console) -> None:
     nes.poke(0x6123, 0x45)
     state = nes.save()
     nes.poke(0x6123, 0x67)
@@ -112,47 +112,47 @@ def test_a_state_without_cartridge_ram_clears_it(nes: warpzone.Console) -> None:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_exact_and_fast_consoles_take_each_others_states_between_frames(seed: int) -> None:
-    twins = Twins(draw(seed).image())
+def test_exact_and_fast_consoles_load_each_others_states_between_frames(seed: int) -> None:
+    pair = ConsolePair(random_program(seed).image())
     rng = random.Random(seed)
     for _ in range(10):
-        twins.run_frame(rng.randrange(256))
-        from_exact, from_fast = twins.exact.save(), twins.fast.save()
-        twins.exact.load(from_fast)
-        twins.fast.load(from_exact)
-        assert twins.difference() is None, f"seed {seed}"
+        pair.run_frame(rng.randrange(256))
+        from_exact, from_fast = pair.exact.save(), pair.fast.save()
+        pair.exact.load(from_fast)
+        pair.fast.load(from_exact)
+        assert pair.difference() is None, f"seed {seed}"
 
 
 @pytest.mark.parametrize("swapped", [False, True], ids=["own", "each others"])
 @pytest.mark.parametrize("seed", range(30))
-def test_consoles_take_states_in_the_middle_of_a_picture(seed: int, swapped: bool) -> None:
-    twins = Twins(draw(seed).image())
+def test_consoles_load_states_from_the_middle_of_a_frame(seed: int, swapped: bool) -> None:
+    pair = ConsolePair(random_program(seed).image())
     rng = random.Random(seed)
     for _ in range(rng.randrange(2, 7)):
-        twins.run_frame(rng.randrange(256))
+        pair.run_frame(rng.randrange(256))
     for _ in range(rng.randrange(6000)):
-        twins.step_instruction()
-    from_exact, from_fast = twins.exact.save(), twins.fast.save()
+        pair.step_instruction()
+    from_exact, from_fast = pair.exact.save(), pair.fast.save()
     for _ in range(200):
-        twins.step_instruction()
-    twins.exact.load(from_fast if swapped else from_exact)
-    twins.fast.load(from_exact if swapped else from_fast)
+        pair.step_instruction()
+    pair.exact.load(from_fast if swapped else from_exact)
+    pair.fast.load(from_exact if swapped else from_fast)
     for frame in range(3):
-        twins.run_frame(rng.randrange(256))
-        # The picture in hand has lines from before the load.
-        assert twins.difference(pictures=frame > 0) is None, f"seed {seed}, frame {frame}"
+        pair.run_frame(rng.randrange(256))
+        # The first screen still contains lines from before the load.
+        assert pair.difference(screens=frame > 0) is None, f"seed {seed}, frame {frame}"
 
 
 @pytest.mark.parametrize("length", [0, 1, 4, HEADER_SIZE - 1])
-def test_a_state_without_a_whole_header_is_refused(nes: warpzone.Console, length: int) -> None:
-    assert_refused(nes, nes.save()[:length], f"no save state.*{length} bytes")
+def test_a_state_with_an_incomplete_header_is_rejected(nes: warpzone.Console, length: int) -> None:
+    assert_rejected(nes, nes.save()[:length], f"no save state.*{length} bytes")
 
 
 @pytest.mark.parametrize("change", [-20_000, -1, 1, 4096])
-def test_a_cut_or_padded_state_is_refused(nes: warpzone.Console, change: int) -> None:
+def test_a_truncated_or_padded_state_is_rejected(nes: warpzone.Console, change: int) -> None:
     state = nes.save()
     wrong = state[:change] if change < 0 else state + bytes(change)
-    assert_refused(nes, wrong, f"cut or padded.*{len(wrong)} bytes instead of {len(state)}")
+    assert_rejected(nes, wrong, f"cut or padded.*{len(wrong)} bytes instead of {len(state)}")
 
 
 @pytest.mark.parametrize(
@@ -166,51 +166,53 @@ def test_a_cut_or_padded_state_is_refused(nes: warpzone.Console, change: int) ->
     ],
 )
 @pytest.mark.parametrize("bit", [0, 7, 31])
-def test_a_changed_header_field_is_refused(
+def test_a_changed_header_field_is_rejected(
     nes: warpzone.Console, field: str, reason: str, bit: int
 ) -> None:
     state = nes.save()
     header = header_of(state)
     changed = replace(header, **{field: getattr(header, field) ^ (1 << bit)})
-    assert_refused(nes, changed.packed() + state[HEADER_SIZE:], reason)
+    assert_rejected(nes, changed.packed() + state[HEADER_SIZE:], reason)
 
 
-def test_any_changed_byte_of_the_body_is_refused(nes: warpzone.Console) -> None:
+def test_any_changed_byte_of_the_body_is_rejected(nes: warpzone.Console) -> None:
     state = nes.save()
     rng = random.Random(0)
     for _ in range(300):
         wrong = bytearray(state)
         wrong[rng.randrange(HEADER_SIZE, len(state))] ^= 1 << rng.randrange(8)
-        assert_refused(nes, bytes(wrong), "altered: its checksum")
+        assert_rejected(nes, bytes(wrong), "altered: its checksum")
 
 
-def test_a_state_of_another_rom_is_refused(nes: warpzone.Console, lost_levels_path: Path) -> None:
-    assert_refused(nes, warpzone.Console(lost_levels_path).save(), "another ROM")
+def test_a_state_of_another_rom_is_rejected(nes: warpzone.Console, lost_levels_path: Path) -> None:
+    assert_rejected(nes, warpzone.Console(lost_levels_path).save(), "another ROM")
 
 
-def test_the_other_mirroring_is_another_rom(nes: warpzone.Console, rom_path: Path) -> None:
+def test_a_rom_with_different_mirroring_is_another_rom(
+    nes: warpzone.Console, rom_path: Path
+) -> None:
     image = bytearray(rom_path.read_bytes())
     image[6] ^= 0x01
-    assert_refused(nes, warpzone.Console(bytes(image)).save(), "another ROM")
+    assert_rejected(nes, warpzone.Console(bytes(image)).save(), "another ROM")
 
 
 @pytest.mark.parametrize("filler", [0x00, 0x7F, 0xFF])
-def test_impossible_values_are_refused_in_spite_of_a_right_checksum(
+def test_impossible_values_are_rejected_despite_a_valid_checksum(
     nes: warpzone.Console, filler: int
 ) -> None:
     state = nes.save()
     body = bytes([filler]) * (len(state) - HEADER_SIZE)
-    assert_refused(nes, forged(state, body), "impossible values")
+    assert_rejected(nes, forged(state, body), "impossible values")
 
 
-def test_a_right_checksum_is_what_it_takes(nes: warpzone.Console) -> None:
-    """The other tests forge states; this shows that forging works as they believe."""
+def test_forged_states_have_a_valid_checksum(nes: warpzone.Console) -> None:
+    """The other tests rely on `forged`."""
     state = nes.save()
     assert forged(state, state[HEADER_SIZE:]) == state
 
 
 @pytest.mark.parametrize("wrong", [None, 3, "state", 1.5, [1, 2]])
-def test_something_else_than_bytes_is_refused(nes: warpzone.Console, wrong: object) -> None:
+def test_anything_but_bytes_is_rejected(nes: warpzone.Console, wrong: object) -> None:
     before = nes.save()
     with pytest.raises(TypeError):
         nes.load(wrong)  # type: ignore[arg-type]

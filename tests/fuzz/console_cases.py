@@ -1,4 +1,4 @@
-"""Wrong arguments for the console's methods: refused in a sentence."""
+"""Invalid arguments for the console's methods must be rejected with a clear message."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import random
 from functools import cache
 
 import numpy as np
-from outcome import refused
-from rom_cases import games
+from outcome import rejected
+from rom_cases import game_images
 
 import warpzone
 
@@ -32,11 +32,11 @@ _ODD_VALUES: tuple[object, ...] = (
 
 @cache
 def _nes() -> warpzone.Console:
-    return warpzone.Console(games()[0])
+    return warpzone.Console(game_images()[0])
 
 
 def run_case(rng: random.Random) -> None:
-    """Makes one call, mostly with a value that does not fit."""
+    """Makes one call, usually with an invalid value."""
     nes = _nes()
 
     def value() -> object:
@@ -44,7 +44,7 @@ def run_case(rng: random.Random) -> None:
 
     calls = (
         lambda: warpzone.Console(value()),  # type: ignore[arg-type]
-        lambda: warpzone.Console(games()[0], exact=value()),  # type: ignore[arg-type]
+        lambda: warpzone.Console(game_images()[0], exact=value()),  # type: ignore[arg-type]
         lambda: nes.run_frame(value(), render=value()),
         lambda: nes.run_frame(0, buttons2=value()),
         lambda: nes.run_frames(rng.choice((-5, 0, 2, None, 0.5, "x")), buttons=value()),
@@ -53,5 +53,5 @@ def run_case(rng: random.Random) -> None:
         lambda: nes.load(value()),
         lambda: setattr(nes.cpu, rng.choice(("pc", "a", "x", "y", "sp", "p")), value()),
     )
-    refused(rng.choice(calls))
+    rejected(rng.choice(calls))
     nes.run_frame(0, render=False)

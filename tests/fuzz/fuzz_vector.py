@@ -1,7 +1,7 @@
-"""Vector environments under wrong input: action arrays, buffers, lane states, parameters.
+"""Fuzzes vector environments with invalid actions, buffers, states and parameters.
 
-Every call must work or be refused in a sentence; a refused call changes nothing, and afterwards the
-environment must still step.
+Every call must succeed or be rejected with a clear message. A rejected call must not change
+anything, and the environment must still step afterwards.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "console"))
 
-from outcome import FuzzFailureError, refused
+from outcome import FuzzFailureError, rejected
 from states import hash_bytes
 
 import warpzone
 from warpzone.errors import EnvError
 
-LANES = 3
+NUM_ENVS = 3
 _HEADER = struct.Struct("<IIQQQQQ")  # As in native/vector/lane_state.cpp.
 _WORD = (1 << 64) - 1
 _KINDS: dict[str, dict[str, Any]] = {
@@ -40,7 +40,7 @@ _EXTREMES = (0, 1, -1, 2, 6, 7, 127, 128, 255, 2**31 - 1, -(2**31), 2**31, 2**63
 
 @cache
 def _env(kind: str) -> warpzone.MarioVectorEnv:
-    env = warpzone.make_vec("1-1,4-4", num_envs=LANES, num_threads=2, **_KINDS[kind])
+    env = warpzone.make_vec("1-1,4-4", num_envs=NUM_ENVS, num_threads=2, **_KINDS[kind])
     env.reset(seed=0)
     for _ in range(20):
         env.step([3, 4, 2])
@@ -50,7 +50,7 @@ def _env(kind: str) -> warpzone.MarioVectorEnv:
 @cache
 def _states(kind: str) -> tuple[bytes, ...]:
     env = _env(kind)
-    return tuple(env.save_state(lane) for lane in range(LANES))
+    return tuple(env.save_state(index) for index in range(NUM_ENVS))
 
 
 def _number(rng: random.Random) -> int:
@@ -58,7 +58,7 @@ def _number(rng: random.Random) -> int:
 
 
 def _junk(rng: random.Random) -> Any:
-    """Something that no parameter may be surprised by."""
+    """Returns a value that every parameter must handle."""
     return rng.choice(
         (
             None, True, -1, 0, 2**40, 10**400, 1.5, float("nan"), float("inf"), "", "x" * 200,
@@ -69,7 +69,7 @@ def _junk(rng: random.Random) -> Any:
 
 
 def _array(rng: random.Random, shape: tuple[int, ...], dtype: str) -> Any:
-    """An array that may have another shape, type, order or stride than asked for, or no memory."""
+    """Returns an array that may have the wrong shape, type, memory order or strides."""
     if rng.random() < 0.08:
         shape = rng.choice(((), (0,), (*shape, 1), shape[:-1], (shape[0] + 1, *shape[1:]), (1,)))
     if rng.random() < 0.08:
@@ -94,7 +94,7 @@ def _array(rng: random.Random, shape: tuple[int, ...], dtype: str) -> Any:
 def _actions(rng: random.Random) -> Any:
     if rng.random() < 0.15:
         return _junk(rng)
-    count = LANES if rng.random() < 0.8 else rng.randrange(6)
+    count = NUM_ENVS if rng.random() < 0.8 else rng.randrange(6)
     values = [_number(rng) if rng.random() < 0.5 else rng.randrange(7) for _ in range(count)]
     dtype = rng.choice(_DTYPES)
     if rng.random() < 0.3:
@@ -112,28 +112,28 @@ def _actions(rng: random.Random) -> Any:
 def _steps(env: warpzone.MarioVectorEnv, rng: random.Random) -> None:
     for _ in range(rng.randrange(1, 3)):
         try:
-            env.step([rng.randrange(7) for _ in range(LANES)])
+            env.step([rng.randrange(7) for _ in range(NUM_ENVS)])
         except EnvError:  # The loaded episode had ended.
             env.reset()
 
 
-def _unchanged_if_refused(env: warpzone.MarioVectorEnv, call: Callable[[], object]) -> str:
+def _unchanged_if_rejected(env: warpzone.MarioVectorEnv, call: Callable[[], object]) -> str:
     before = env.ram()
-    if not refused(call):
-        return "taken"
+    if not rejected(call):
+        return "accepted"
     if not np.array_equal(env.ram(), before):
-        raise FuzzFailureError("a refused call moved a lane")
-    return "refused"
+        raise FuzzFailureError("a rejected call stepped an environment")
+    return "rejected"
 
 
 def fuzz_actions(rng: random.Random) -> str:
-    """Steps with an action array that is probably wrong."""
+    """Steps with an action array that is probably invalid."""
     env, actions = _env(rng.choice(list(_KINDS))), _actions(rng)
-    return _unchanged_if_refused(env, lambda: env.step(actions))
+    return _unchanged_if_rejected(env, lambda: env.step(actions))
 
 
 def fuzz_buffers(rng: random.Random) -> str:
-    """Steps into buffers that are probably wrong, and looks whether they were written."""
+    """Steps into buffers that are probably invalid, and checks that accepted ones are written."""
     kind = rng.choice(list(_KINDS))
     env = _env(kind)
     space = env.observation_space
@@ -146,25 +146,25 @@ def fuzz_buffers(rng: random.Random) -> str:
         obs = {name: _array(rng, box.shape, "B") for name, box in boxes.items()}
     else:
         obs = _array(rng, space.shape or (), "B")
-    reward = _array(rng, (LANES,), "f")
-    ends = [_array(rng, (LANES,), "?") for _ in range(2)]
+    reward = _array(rng, (NUM_ENVS,), "f")
+    ends = [_array(rng, (NUM_ENVS,), "?") for _ in range(2)]
     arrays = [obs, reward, *ends]
     if rng.random() < 0.1:
         arrays[rng.randrange(4)] = _junk(rng)
     if rng.random() < 0.1:
         arrays[3] = arrays[2]
-    outcome = _unchanged_if_refused(env, lambda: env.step_into([1] * LANES, *arrays))
-    if outcome == "taken":
-        seen = obs["tiles"] if kind == "tiles" else obs
-        expected = env.observe()[0]
-        present = expected["tiles"] if kind == "tiles" else expected
-        if not np.array_equal(np.reshape(seen, present.shape), present):
+    outcome = _unchanged_if_rejected(env, lambda: env.step_into([1] * NUM_ENVS, *arrays))
+    if outcome == "accepted":
+        written = obs["tiles"] if kind == "tiles" else obs
+        observed = env.observe()[0]
+        expected = observed["tiles"] if kind == "tiles" else observed
+        if not np.array_equal(np.reshape(written, expected.shape), expected):
             raise FuzzFailureError("the caller's buffer was not written")
     return outcome
 
 
 def _forged(state: bytes, rng: random.Random) -> bytes:
-    """Changes what a lane adds to its console's state, with a checksum that fits."""
+    """Changes the environment's part of a state and updates the checksum."""
     magic, version, console, lane, planes, shape, _ = _HEADER.unpack_from(state)
     body = bytearray(state[_HEADER.size :])
     for _ in range(rng.choice((1, 1, 2, 8))):
@@ -196,8 +196,8 @@ def _altered(state: bytes, rng: random.Random) -> bytes:
     return bytes(data)
 
 
-def fuzz_lane_states(rng: random.Random) -> str:
-    """Loads lane states that were altered, forged, or made for something else."""
+def fuzz_env_states(rng: random.Random) -> str:
+    """Loads states that were altered, forged, or saved by a different environment."""
     kind = rng.choice(list(_KINDS))
     env, good = _env(kind), rng.choice(_states(kind))
     forge = rng.random() < 0.5
@@ -205,26 +205,26 @@ def fuzz_lane_states(rng: random.Random) -> str:
     foreign = rng.random() < 0.1
     if foreign:
         bad = rng.choice(_states(rng.choice([name for name in _KINDS if name != kind])))
-    lanes = rng.sample(range(LANES), rng.randrange(1, LANES + 1))
+    indices = rng.sample(range(NUM_ENVS), rng.randrange(1, NUM_ENVS + 1))
     starts = rng.random() < 0.2
     load = env.set_start_state if starts else env.load_state
-    outcome = _unchanged_if_refused(env, lambda: load(bad, lanes))
-    if outcome == "taken" and not (forge or starts):
-        raise FuzzFailureError("an altered or foreign state was taken")
-    if outcome == "taken":
+    outcome = _unchanged_if_rejected(env, lambda: load(bad, indices))
+    if outcome == "accepted" and not (forge or starts):
+        raise FuzzFailureError("an altered or foreign state was accepted")
+    if outcome == "accepted":
         if starts:
             env.reset(seed=1)
         env.observe()
         _steps(env, rng)
-        if refused(lambda: env.load_state(env.save_state(lanes[0]), lanes[0])):
-            raise FuzzFailureError("a lane refused its own state")
+        if rejected(lambda: env.load_state(env.save_state(indices[0]), indices[0])):
+            raise FuzzFailureError("an environment rejected its own state")
         env.set_start_state(None)
-    env.load_state(good)  # Forged counters must not live on.
+    env.load_state(good)  # Forged counters must not persist.
     return outcome
 
 
 def fuzz_parameters(rng: random.Random) -> str:
-    """Makes an environment from parameters that are probably wrong."""
+    """Creates an environment with parameters that are probably invalid."""
     names = [*warpzone.parameter_help(), "level", "num_envs", "num_threads", "weights", "game"]
     names += ["rom", "render_mode", "nonsense"]
     options: dict[str, Any] = {"num_envs": 1, "num_threads": 1, "size": 8}
@@ -234,7 +234,7 @@ def fuzz_parameters(rng: random.Random) -> str:
         weight = rng.choice(list(_env("pixels").reward_weights()))
         options["weights"] = {weight: _junk(rng)}
     if isinstance(options["num_envs"], int) and not 0 < options["num_envs"] < 9:
-        options["num_envs"] = min(options["num_envs"], 0)  # Large numbers are legal and slow.
+        options["num_envs"] = min(options["num_envs"], 0)  # Large numbers are valid but slow.
     make = rng.choice((warpzone.make_vec, _make_single))
 
     def use() -> None:
@@ -243,7 +243,7 @@ def fuzz_parameters(rng: random.Random) -> str:
         env.step([0] * env.num_envs if isinstance(env, warpzone.MarioVectorEnv) else 0)
         env.close()
 
-    return "refused" if refused(use) else "taken"
+    return "rejected" if rejected(use) else "accepted"
 
 
 def _make_single(num_envs: int, num_threads: int, **options: Any) -> warpzone.MarioEnv:
@@ -270,7 +270,7 @@ def fuzz_calls(rng: random.Random) -> str:
         lambda: env.reset(options=_junk(rng)),
         lambda: env.reset(seed=[_number(rng) for _ in range(rng.randrange(5))]),
     ]
-    outcome = "refused" if refused(rng.choice(calls)) else "taken"
+    outcome = "rejected" if rejected(rng.choice(calls)) else "accepted"
     env.set_start_state(None)
     env.set_reward_weights(time=0.003, scale=1.0)
     _steps(env, rng)
@@ -282,7 +282,7 @@ def fuzz_calls(rng: random.Random) -> str:
 CASES: dict[str, tuple[Callable[[random.Random], str], int]] = {
     "actions": (fuzz_actions, 6),
     "buffers": (fuzz_buffers, 4),
-    "lane states": (fuzz_lane_states, 6),
+    "env states": (fuzz_env_states, 6),
     "parameters": (fuzz_parameters, 3),
     "calls": (fuzz_calls, 2),
 }
@@ -293,17 +293,17 @@ def run_case(rng: random.Random) -> tuple[str, str]:
     """Runs one case.
 
     Returns:
-        What was fuzzed, and whether it was taken or refused.
+        What was fuzzed, and whether it was accepted or rejected.
 
     Raises:
-        FuzzFailureError: Something happened that must not.
+        FuzzFailureError: If the environment misbehaved.
     """
     name = rng.choice(_NAMES)
     return name, CASES[name][0](rng)
 
 
 def fuzz_vector(cases: int, seed: int = 0) -> Counter[tuple[str, str]]:
-    """Runs so many cases and counts what became of them."""
+    """Runs `cases` cases and counts the outcomes."""
     counts: Counter[tuple[str, str]] = Counter()
     for number in range(cases):
         try:

@@ -1,31 +1,31 @@
-"""What a fuzzed call may do: work, or refuse in a sentence."""
+"""What a fuzzed call may do: succeed, or raise an expected error with a clear message."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-# IndexError: an address that cannot be poked. FileNotFoundError: a text taken for a path.
-REFUSALS = (ValueError, TypeError, IndexError, FileNotFoundError)
+# IndexError: an address that cannot be poked. FileNotFoundError: a string taken for a path.
+EXPECTED_ERRORS = (ValueError, TypeError, IndexError, FileNotFoundError)
 
 
 class FuzzFailureError(Exception):
-    """The code under test did something it must not do."""
+    """The code under test misbehaved."""
 
 
-def refused(call: Callable[[], object]) -> bool:
-    """Makes a call that may be refused.
+def rejected(call: Callable[[], object]) -> bool:
+    """Makes a call that may be rejected.
 
     Returns:
-        Whether it was.
+        Whether it was rejected.
 
     Raises:
-        FuzzFailureError: It was refused with the wrong kind of error, or without a sentence.
+        FuzzFailureError: If it raised an unexpected error, or one without a clear message.
     """
     try:
         call()
-    except REFUSALS as error:
+    except EXPECTED_ERRORS as error:
         if len(str(error).split()) < 3:
-            raise FuzzFailureError(f"no sentence in {error!r}") from error
+            raise FuzzFailureError(f"no clear message in {error!r}") from error
         return True
     except Exception as error:
         raise FuzzFailureError(f"{type(error).__name__}: {error}") from error

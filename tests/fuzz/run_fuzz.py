@@ -1,10 +1,10 @@
-"""Fuzzes the Python interface; `make fuzz` runs it with a module built for ASan and UBSan.
+"""Fuzzes the Python interface; `make fuzz` runs it against a build with ASan and UBSan.
 
     make fuzz FUZZ_ARGUMENTS="--cases 2000 --seed 1"
     make fuzz FUZZ_ARGUMENTS="--target states --seed 1 --first 812 --cases 1"
 
-Cases run in a child process. A crash, a hang or a wrong exception is reported with the command
-that repeats it, and the rest goes on in a new child.
+Cases run in a child process. A crash, a hang or an unexpected exception is reported with the
+command that reproduces it, and the remaining cases continue in a new child.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ import rom_cases  # noqa: E402
 import state_cases  # noqa: E402
 from outcome import FuzzFailureError  # noqa: E402
 
-# What is fuzzed, and how often in fifteen cases. A target is a function that raises
-# FuzzFailureError when something is wrong.
+# Fuzz targets and their weights out of fifteen. A target is a function that raises FuzzFailureError
+# on misbehaviour.
 TARGETS: dict[str, tuple[Callable[[random.Random], object], int]] = {
     "roms": (rom_cases.run_case, 4),
     "states": (state_cases.run_case, 5),
@@ -39,12 +39,12 @@ TARGETS: dict[str, tuple[Callable[[random.Random], object], int]] = {
     "vector": (fuzz_vector.run_case, 5),
 }
 
-CASE_SECONDS = 30.0  # far above what any case takes, even under sanitizers
+CASE_SECONDS = 30.0  # much longer than any case takes, even under sanitizers
 _PROGRESS_BYTES = 16
 
 
 def run_case(seed: int, number: int, target: str | None) -> None:
-    """Runs one case; seed and number decide everything."""
+    """Runs one case, which is determined by the seed and number."""
     rng = random.Random(f"{seed}/{number}")
     names = [name for name, (_, weight) in TARGETS.items() for _ in range(weight)]
     name = rng.choice(names)
@@ -52,7 +52,7 @@ def run_case(seed: int, number: int, target: str | None) -> None:
 
 
 def work(options: argparse.Namespace) -> int:
-    """Runs a range of cases in this process and keeps the running number in a shared file."""
+    """Runs a range of cases in this process and keeps the current number in a shared file."""
     with Path(options.progress).open("r+b") as file:
         progress = mmap.mmap(file.fileno(), _PROGRESS_BYTES)
     for number in range(options.first, options.first + options.cases):
@@ -68,7 +68,7 @@ def work(options: argparse.Namespace) -> int:
 
 
 def supervise(options: argparse.Namespace) -> int:
-    """Runs all cases in children.
+    """Runs all cases in child processes.
 
     Returns:
         The number of failures.
@@ -95,24 +95,23 @@ def supervise(options: argparse.Namespace) -> int:
                 continue
             failed = int.from_bytes(Path(progress.name).read_bytes(), "little")
             failures += 1
-            print(f"case {failed}: status {child.returncode}\n{_essence(child.stderr)}", flush=True)
-            print(_repeat_command(options, failed), flush=True)
+            print(f"case {failed}: status {child.returncode}\n{_head(child.stderr)}", flush=True)
+            print(_reproduce_command(options, failed), flush=True)
             number = failed + 1
     print(f"{options.cases} cases, {failures} failures")
     return failures
 
 
 def _interpreter_flags() -> list[str]:
-    # `make fuzz` runs without the site module, which would find the plain build first.
+    # `make fuzz` runs without the site module, which would find the regular build first.
     return ["-S"] if sys.flags.no_site else []
 
 
-def _essence(errors: str) -> str:
-    lines = errors.strip().splitlines()
-    return "\n".join(lines[:25] if len(lines) > 25 else lines)
+def _head(errors: str) -> str:
+    return "\n".join(errors.strip().splitlines()[:25])
 
 
-def _repeat_command(options: argparse.Namespace, number: int) -> str:
+def _reproduce_command(options: argparse.Namespace, number: int) -> str:
     target = f"--target {options.target} " if options.target else ""
     arguments = f"{target}--seed {options.seed} --first {number} --cases 1"
     return f'    make fuzz FUZZ_ARGUMENTS="{arguments}"'
@@ -126,8 +125,8 @@ def main() -> int:
     parser.add_argument("--cases", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
-    parser.add_argument("--target", choices=sorted(TARGETS), help="one target only")
-    parser.add_argument("--chunk", type=int, default=5000, help="cases a child runs")
+    parser.add_argument("--target", choices=sorted(TARGETS), help="fuzz only this target")
+    parser.add_argument("--chunk", type=int, default=5000, help="cases per child process")
     parser.add_argument("--progress", help=argparse.SUPPRESS)
     options = parser.parse_args()
     return work(options) if options.progress else min(supervise(options), 100)

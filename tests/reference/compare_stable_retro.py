@@ -1,15 +1,14 @@
-"""Compares our machine's RAM with stable-retro's, byte by byte, frame by frame, on 32 levels.
+"""Compares our RAM with stable-retro's, byte by byte and frame by frame, on all 32 levels.
 
-The reference is stable-retro's own core with a custom integration of the ROM. Both sides boot and
-enter the level by the same procedure. Emulators differ by a frame while a level loads, so the
-reference's RAM is taken over once, on the first frame of control; from there on nothing is copied.
-The buttons are found by playing on our machine (`player.py`), then played on both.
+The reference is stable-retro's core with a custom integration of the ROM. Both sides boot and enter
+the level by the same procedure. Emulators differ by a frame while a level loads, so the reference's
+RAM is copied once, on the first frame of control; after that nothing is copied. The buttons are
+chosen by playing on our console (`player.py`) and then played on both.
 
     python tests/reference/compare_stable_retro.py --levels 1-1 8-4 --frames 3000
 
-The stack's own bytes are left out: they keep return addresses and flags of code that was
-interrupted in a spin loop. The game keeps variables below them in the same page ($100-$15F);
-those are compared.
+The stack itself is not compared: it holds return addresses and flags of code that was interrupted
+in a spin loop. The game's variables below it in the same page ($100-$15F) are compared.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ HERE = Path(__file__).resolve().parent
 BENCHMARKS = HERE.parents[1] / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
 
-from peers import install  # noqa: E402  (found through the line above)
+from peers import install  # noqa: E402  (needs the path above)
 from peers.level_start import ALL_LEVELS, Level, start_level  # noqa: E402
 from player import plan  # noqa: E402
 
@@ -43,7 +42,7 @@ COMPARED[0x160:0x200] = False
 
 
 class OurMachine:
-    """`warpzone.Console` as the start procedure wants it."""
+    """`warpzone.Console` with the `Machine` interface."""
 
     def __init__(self, rom: Path, exact: bool) -> None:
         self.console = warpzone.Console(str(rom), exact=exact)
@@ -63,7 +62,7 @@ class OurMachine:
 
 @dataclass(frozen=True)
 class Difference:
-    """Where two machines first disagree."""
+    """The first difference between two machines."""
 
     frame: int
     addresses: tuple[int, ...]
@@ -71,20 +70,20 @@ class Difference:
     theirs: tuple[int, ...]
 
     def __str__(self) -> str:
-        shown = [
+        examples = [
             f"${address:03X} ours {ours:02X} theirs {theirs:02X}"
             for address, ours, theirs in zip(
                 self.addresses[:6], self.ours, self.theirs, strict=False
             )
         ]
-        return f"frame {self.frame}: {len(self.addresses)} bytes differ: " + ", ".join(shown)
+        return f"frame {self.frame}: {len(self.addresses)} bytes differ: " + ", ".join(examples)
 
 
 def first_difference(machine: OurMachine, buttons: Bytes, trace: Bytes) -> Difference | None:
-    """Plays on our machine what the reference has played.
+    """Plays the buttons on our console and compares it with the reference's trace.
 
     Returns:
-        The first frame at which a compared byte differs, or None.
+        The first difference in a compared byte, or None.
     """
     for frame, (pressed, theirs) in enumerate(zip(buttons, trace, strict=True)):
         machine.step(int(pressed))
@@ -134,7 +133,7 @@ class Reference:
         return np.asarray(np.load(self._folder / "trace.npy"))
 
     def close(self) -> None:
-        """Ends the worker."""
+        """Stops the worker."""
         assert self._worker.stdin is not None
         self._worker.stdin.close()
         self._worker.wait(timeout=60)
@@ -158,15 +157,15 @@ def compare(
 
 
 def main() -> int:
-    """Command line; the status is the number of levels that differ."""
+    """Command line; the exit status is the number of levels that differ."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--levels", nargs="+", type=Level.parse, default=list(ALL_LEVELS))
     parser.add_argument("--frames", type=int, default=3000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--rom", type=Path, help="game image; default: the one warpzone uses")
-    parser.add_argument("--exact", action="store_true", help="switch our fast paths off")
+    parser.add_argument("--rom", type=Path, help="path to the ROM; default: the installed one")
+    parser.add_argument("--exact", action="store_true", help="disable our fast path")
     parser.add_argument("--peers", type=Path, default=install.DEFAULT_FOLDER)
     options = parser.parse_args()
     rom = roms.find_rom(path=options.rom).resolve()

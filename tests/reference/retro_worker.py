@@ -1,8 +1,8 @@
-"""Plays stable-retro's core; runs inside the peer's environment.
+"""Plays on stable-retro's core; runs inside the peer's environment.
 
-For each level: power on, go to the first frame of control and write the RAM there. Then wait for a
-line on standard input, play the buttons the other side has written, and write the RAM after every
-frame. Each answer is one line on standard output.
+For each level, the worker powers on, runs to the first frame of control and writes the RAM. It then
+waits for a line on stdin, plays the buttons that the parent has written, and writes the RAM after
+every frame. It answers each time with one line on stdout.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from peers.level_start import Level, start_level
 from peers.retro_machine import RAM_SIZE, RetroMachine
 
-LIVES, PLENTY_OF_LIVES = 0x75A, 99  # so that no game over turns play into the title's demo
+LIVES, PLENTY_OF_LIVES = 0x75A, 99  # avoids a game over, which would start the title demo
 
 
 def play(machine: RetroMachine, buttons: np.ndarray) -> np.ndarray:
@@ -33,7 +33,7 @@ def main() -> None:
     parser.add_argument("--integrations", type=Path, required=True)
     parser.add_argument("--game", required=True)
     parser.add_argument("--levels", nargs="+", type=Level.parse, required=True)
-    parser.add_argument("--folder", type=Path, required=True, help="where arrays are exchanged")
+    parser.add_argument("--folder", type=Path, required=True, help="folder for exchanging arrays")
     options = parser.parse_args()
     machine = RetroMachine(options.integrations, options.game)
     for level in options.levels:

@@ -1,12 +1,12 @@
-"""Half an hour of training with faults, and what must still be true afterwards.
+"""Trains for half an hour with injected faults, then checks the state of the run.
 
     python tests/soak/run_soak.py --minutes 30
     python tests/soak/run_soak.py --minutes 2 --folder /tmp/soak
 
-One run is started, slowed down, met by a full disk, stopped by a lane that raises and by SIGTERM,
-has its newest checkpoint damaged, is resumed after each, and left alone for the second half of the
-time. Then: steps are counted once, no file is unreadable, memory is flat, and every fault is in the
-log in one line.
+The run is slowed down, hits a full disk, is stopped by an environment that raises and by SIGTERM,
+and has its newest checkpoint damaged. It is resumed after each fault and trains undisturbed for the
+second half of the time. Afterwards every step must have been counted once, all files must be
+readable, memory use must be constant, and every fault must appear in the log as one line.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from soak_checks import Check, check_run
 from soak_child import MARK
 
 CHILD = Path(__file__).with_name("soak_child.py")
-GAMES, STEPS = 16, 32
+NUM_ENVS, STEPS = 16, 32
 OPTIONS = (
-    f"--obs tiles --num-envs {GAMES} --num-threads 1 --rollout-steps {STEPS} --minibatch-size 256 "
-    "--hidden 64 --torch-threads 1 --device cpu --display plain --no-video --overlap --adaptive "
-    "--replay-capacity 8192 --replay-learning-starts 2048 --log-every 2 --checkpoint-minutes 0.2 "
-    "--slow-step 0.3 --slow-count 3 --steps 1000000000"
+    f"--obs tiles --num-envs {NUM_ENVS} --num-threads 1 --rollout-steps {STEPS} "
+    "--minibatch-size 256 --hidden 64 --torch-threads 1 --device cpu --display plain --no-video "
+    "--overlap --adaptive --replay-capacity 8192 --replay-learning-starts 2048 --log-every 2 "
+    "--checkpoint-minutes 0.2 --slow-step 0.3 --slow-count 3 --steps 1000000000"
 )
-GRACE = 120.0  # Seconds that a process gets to end by itself.
+GRACE = 120.0  # Seconds that a process gets to exit by itself.
 
 
 @dataclass
 class Soak:
-    """The run, the processes that trained it, and what they said."""
+    """A run and the output of each process that trained it."""
 
     folder: Path
     sessions: list[str] = field(default_factory=list)
@@ -47,14 +47,14 @@ class Soak:
         return self.folder / "soak"
 
     def train(self, faults: str, seconds: float, expected: tuple[int, ...]) -> None:
-        """Starts or resumes, and sends SIGTERM unless a fault ends it before."""
-        begin = ["--runs", str(self.folder), "--name", "soak", *OPTIONS.split()]
-        go_on = ["--resume", str(self.run)]
-        arguments = go_on if self.run.exists() else begin
+        """Starts or resumes the run, and sends SIGTERM unless a fault ends it first."""
+        start = ["--runs", str(self.folder), "--name", "soak", *OPTIONS.split()]
+        resume = ["--resume", str(self.run)]
+        arguments = resume if self.run.exists() else start
         if self.run.exists():
             arguments += ["--display", "plain", "--no-video"]
         command = [sys.executable, str(CHILD), faults, "train", *arguments]
-        print(f"  trains for {seconds:.0f} s with {faults or 'no fault'}", flush=True)
+        print(f"  training for {seconds:.0f} s with {faults or 'no fault'}", flush=True)
         self.sessions.append("")
         with subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -62,7 +62,7 @@ class Soak:
             started = threading.Event()
             reader = threading.Thread(target=self._read, args=(child, started))
             reader.start()
-            # The clock runs from the first update on, as that of the faults does.
+            # Time is measured from the first update, as it is for the faults.
             while child.poll() is None and not started.wait(1.0):
                 pass
             for number in (signal.SIGTERM, signal.SIGKILL):
@@ -74,9 +74,9 @@ class Soak:
                     seconds = GRACE
             child.wait()
             reader.join()
-        said = self.sessions[-1]
+        output = self.sessions[-1]
         if child.returncode not in expected:
-            raise SystemExit(f"ended with {child.returncode}, not {expected}:\n{said[-3000:]}")
+            raise SystemExit(f"exited with {child.returncode}, not {expected}:\n{output[-3000:]}")
 
     def _read(self, child: subprocess.Popen[str], started: threading.Event) -> None:
         assert child.stdout is not None
@@ -95,19 +95,19 @@ class Soak:
 
 
 def soak(folder: Path, minutes: float) -> list[Check]:
-    """Trains, breaks and checks."""
+    """Trains with faults and checks the run."""
     total, run = minutes * 60.0, Soak(folder)
     began = time.monotonic()
     part = total / 12
     terminated = 128 + signal.SIGTERM
     run.train(f"slow@{part:.0f}", 2 * part, (terminated,))
     run.train(f"disk@{part / 2:.0f}", part + 15.0, (terminated,))
-    run.train(f"lane@{part / 2:.0f}", part + GRACE, (2,))
+    run.train(f"env@{part / 2:.0f}", part + GRACE, (2,))
     run.train("", part, (terminated,))
     damaged = run.damage_latest()
-    # The lane ends its session early, so what is left of the time is more than half of it.
+    # The failing environment ends its session early, so more than half of the time is left.
     run.train("", max(total / 2, total - (time.monotonic() - began)), (terminated,))
-    return check_run(run.run, damaged, GAMES * STEPS, run.sessions)
+    return check_run(run.run, damaged, NUM_ENVS * STEPS, run.sessions)
 
 
 def main() -> int:

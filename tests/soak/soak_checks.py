@@ -1,4 +1,4 @@
-"""What must be true of a run after the soak."""
+"""What must hold for a run after the soak test."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from warpzone.runs import checkpoint
 from warpzone.runs.checkpoint_store import find_latest, list_checkpoints
 from warpzone.telemetry.reading import read_lines, read_rows, segments
 
-MOST_GROWTH = 0.01
+MAX_GROWTH = 0.01
 
-# A line of the log for each fault.
+# The log line of each fault.
 FAULT_LINES = {
     "slow steps": r"steps within .* were slow",
     "full disk": r"lines were lost",
-    "lane that raises": r"lane 3: injected by the soak test",
+    "environment that raises": r"env 3: injected by the soak test",
     "SIGTERM": r"stopped by SIGTERM",
     "damaged checkpoint": r"skipped a damaged checkpoint",
 }
@@ -29,7 +29,7 @@ FAULT_LINES = {
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that must be true, and what was found."""
+    """The result of one check."""
 
     name: str
     passed: bool
@@ -37,32 +37,35 @@ class Check:
 
 
 def check_run(run: Path, damaged: Path, batch: int, sessions: list[str]) -> list[Check]:
-    """Looks at everything that a run left behind."""
+    """Checks everything that a run left on disk."""
     rows = read_rows(run / "metrics.jsonl")
     return [
         _steps_once(run, rows, batch),
         _readable(run, damaged),
-        _flat_memory(rows),
-        _in_the_log(run),
+        _constant_memory(rows),
+        _faults_logged(run),
         _no_tracebacks(sessions),
     ]
 
 
 def _steps_once(run: Path, rows: list[dict[str, Any]], batch: int) -> Check:
-    """Rows rise, steps are updates x batch, and the last checkpoint says the same."""
+    """Steps increase, equal updates x batch, and agree with the last checkpoint."""
     wrong = [row for row in rows if row["run/steps"] != row["run/updates"] * batch]
-    falls = sum(b["run/steps"] <= a["run/steps"] for a, b in itertools.pairwise(rows))
+    decreases = sum(b["run/steps"] <= a["run/steps"] for a, b in itertools.pairwise(rows))
     latest = find_latest(run)
     assert latest is not None
     meta = checkpoint.read_meta(latest)
     counters = checkpoint.load(latest).state["counters"]
     same = meta.steps == counters["steps"] == meta.updates * batch
-    found = f"{len(rows)} rows, {len(wrong)} wrong, {falls} falls, {meta.steps:,} steps at the end"
-    return Check("steps are counted once", not wrong and not falls and same, found)
+    found = (
+        f"{len(rows)} rows, {len(wrong)} wrong, {decreases} decreases, "
+        f"{meta.steps:,} steps at the end"
+    )
+    return Check("steps are counted once", not wrong and not decreases and same, found)
 
 
 def _readable(run: Path, damaged: Path) -> Check:
-    """Every line of JSON, every checkpoint, the Parquet file; the damaged one is gone or known."""
+    """All JSON lines, checkpoints and the Parquet file are readable, except the damaged one."""
     bad = []
     for name in ("metrics.jsonl", "episodes.jsonl", "heartbeat.jsonl"):
         lines = sum(
@@ -82,15 +85,15 @@ def _readable(run: Path, damaged: Path) -> Check:
     for path in (run / "checkpoints").glob("*.json"):
         json.loads(path.read_text())
     if list((run / "checkpoints").glob(".*.tmp")):
-        bad.append("parts of checkpoints")
+        bad.append("partial checkpoints")
     import pyarrow.parquet as pq
 
     pq.read_table(run / "metrics.parquet")
-    return Check("no file is unreadable", not bad, ", ".join(bad) or "all of them can be read")
+    return Check("all files are readable", not bad, ", ".join(bad) or "none are damaged")
 
 
-def _flat_memory(rows: list[dict[str, Any]]) -> Check:
-    """Of the last session, after a third of it for warming up."""
+def _constant_memory(rows: list[dict[str, Any]]) -> Check:
+    """Memory does not grow during the last two thirds of the last session."""
     last = max(row["run/session"] for row in rows)
     used = [
         row["resources/memory_bytes"]
@@ -98,26 +101,26 @@ def _flat_memory(rows: list[dict[str, Any]]) -> Check:
         if row["run/session"] == last and "resources/memory_bytes" in row
     ]
     if len(used) < 30:
-        return Check("memory is flat", False, f"only {len(used)} rows in the last session")
+        return Check("memory is constant", False, f"only {len(used)} rows in the last session")
     third, sixth = len(used) // 3, max(1, len(used) // 6)
     before, after = median(used[third : third + sixth]), median(used[-sixth:])
     growth = after / before - 1
     found = f"{before / 2**20:.0f} MiB, then {after / 2**20:.0f} MiB: {growth:+.2%}"
-    return Check("memory is flat", growth < MOST_GROWTH, found)
+    return Check("memory is constant", growth < MAX_GROWTH, found)
 
 
-def _in_the_log(run: Path) -> Check:
+def _faults_logged(run: Path) -> Check:
     lines = (run / "log.txt").read_text().splitlines()
     missing = [
         fault
         for fault, pattern in FAULT_LINES.items()
         if not any(re.search(pattern, line) for line in lines)
     ]
-    found = f"missing: {', '.join(missing)}" if missing else f"all {len(FAULT_LINES)} of them"
+    found = f"missing: {', '.join(missing)}" if missing else f"all {len(FAULT_LINES)} found"
     return Check("every fault is in the log", not missing, found)
 
 
 def _no_tracebacks(sessions: list[str]) -> Check:
-    """Faults that a user can understand are told in a sentence."""
-    count = sum(said.count("Traceback") for said in sessions)
-    return Check("the terminal shows sentences", count == 0, f"{count} tracebacks")
+    """Expected faults are reported in a sentence, without a traceback."""
+    count = sum(output.count("Traceback") for output in sessions)
+    return Check("no tracebacks on the terminal", count == 0, f"{count} tracebacks")

@@ -1,4 +1,4 @@
-"""Two consoles with the same cartridge, one literal and one fast, moved and compared together."""
+"""An exact and a fast console with the same cartridge, run and compared together."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 import warpzone
 
 REGISTERS = ("pc", "a", "x", "y", "sp", "p")
-CARTRIDGE_MEMORY = 2 * 8192  # program RAM and picture RAM close every save state
+CARTRIDGE_MEMORY = 2 * 8192  # program RAM and pattern RAM, at the end of every save state
 
 
-class Twins:
-    """A literal and a fast console that are given the same buttons."""
+class ConsolePair:
+    """An exact and a fast console that receive the same buttons."""
 
     def __init__(self, image: bytes) -> None:
         self.exact = warpzone.Console(image, exact=True)
@@ -32,17 +32,17 @@ class Twins:
         for console in self:
             console.step_instruction()
 
-    def difference(self, pictures: bool = True, memory: bool = True) -> str | None:
-        """Says what differs first, or None.
+    def difference(self, screens: bool = True, memory: bool = True) -> str | None:
+        """Describes the first difference, or returns None.
 
         Args:
-            pictures: Compare the last drawn pictures.
-            memory: Compare every memory.
+            screens: Compare the last rendered screens.
+            memory: Compare all memories.
         """
         return (
-            self._processor_difference()
+            self._cpu_difference()
             or (self._memory_difference() if memory else None)
-            or (self._picture_difference() if pictures else None)
+            or (self._screen_difference() if screens else None)
         )
 
     def _memory_difference(self) -> str | None:
@@ -54,7 +54,7 @@ class Twins:
             or _first_byte("cartridge RAM", cartridge_ram(self.exact), cartridge_ram(self.fast))
         )
 
-    def _processor_difference(self) -> str | None:
+    def _cpu_difference(self) -> str | None:
         exact, fast = (
             {name: getattr(console.cpu, name) for name in REGISTERS}
             | {"cycle": console.cycle_count, "frame": console.frame_count}
@@ -65,25 +65,25 @@ class Twins:
             for name, value in exact.items()
             if value != fast[name]
         ]
-        return "processor: " + ", ".join(wrong) if wrong else None
+        return "CPU: " + ", ".join(wrong) if wrong else None
 
-    def _picture_difference(self) -> str | None:
+    def _screen_difference(self) -> str | None:
         exact, fast = self.exact.colours, self.fast.colours
         if not np.array_equal(exact, fast):
             wrong = np.flatnonzero(exact != fast)
             line, x = divmod(int(wrong[0]), 256)
             lines = len(set((wrong // 256).tolist()))
             return (
-                f"picture: {wrong.size} pixels in {lines} lines, first at line {line}, x {x}:"
+                f"screen: {wrong.size} pixels in {lines} lines, first at line {line}, x {x}:"
                 f" {exact[wrong[0]]:02X} exact, {fast[wrong[0]]:02X} fast"
             )
-        # Same colours, so only the emphasis bits of a line can differ.
+        # The colours are equal, so only the emphasis bits of a line can differ.
         wrong_lines = np.flatnonzero((self.exact.screen != self.fast.screen).any(axis=(1, 2)))
         return f"emphasis of lines {wrong_lines[:5].tolist()}" if wrong_lines.size else None
 
 
 def cartridge_ram(console: warpzone.Console) -> np.ndarray:
-    """Program RAM and picture RAM, which only a save state shows."""
+    """Returns program RAM and pattern RAM, which are only accessible in a save state."""
     return np.frombuffer(console.save(), np.uint8)[-CARTRIDGE_MEMORY:]
 
 

@@ -1,8 +1,8 @@
-"""Random programs that hammer the picture unit's registers at random moments.
+"""Random programs that access the PPU's registers at random times.
 
 A program is a list of small blocks of assembly text, so that a failing one can be shrunk block by
 block and printed. Tables (patterns, nametables, sprites, palette) are random as well. The seed
-decides everything.
+determines everything.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ SPRITES_AT, PALETTE_AT = 0xE00, 0xF00
 PARTS = ("setup", "main", "nmi", "irq")
 
 _ENTER = "PHA; TXA; PHA; TYA; PHA; INC $10"
-# A program that waits in `JMP *` sets $11: its return address is moved behind the jump. One that
-# waits for what never comes is thrown back to the beginning after a few interrupts.
+# A program that waits in `JMP *` sets $11, which moves its return address behind the jump. One that
+# waits for something that never happens is restarted after a few interrupts.
 _LEAVE = (
     "LDA $11; BEQ out; LDA #$00; STA $11; TSX; CLC; LDA $0105,X; ADC #$03; STA $0105,X;"
     " LDA $0106,X; ADC #$00; STA $0106,X; out: DEC $15; BNE back; LDA #$05; STA $15;"
@@ -28,15 +28,15 @@ _LEAVE = (
 
 
 @dataclass(frozen=True)
-class PictureProgram:
-    """A cartridge in parts."""
+class PpuProgram:
+    """The parts of a cartridge."""
 
     seed: int
     vertical: bool
-    small: bool  # 16 KiB of program, seen twice
-    base: int  # where the program believes to be
-    filler: int  # moves the code, and so which branches cross a page
-    patterns: bytes  # none: the cartridge has RAM for them
+    small: bool  # 16 KiB of program, mirrored
+    base: int  # address that the program is assembled for
+    filler: int  # shifts the code, which changes the branches that cross a page
+    patterns: bytes  # empty if the cartridge has pattern RAM
     tables: bytes
     setup: tuple[str, ...]
     main: tuple[str, ...]
@@ -50,21 +50,21 @@ class PictureProgram:
         program[: len(self.tables)] = self.tables
         symbols = {"nametables": self.base, "sprites": self.base + SPRITES_AT}
         symbols["palette"] = self.base + PALETTE_AT
-        place = self.base + TABLES_SIZE + self.filler
-        for name, texts in self._laid_out():
-            symbols[name] = place
+        address = self.base + TABLES_SIZE + self.filler
+        for name, texts in self._sections():
+            symbols[name] = address
             for text in texts:
-                code = assemble(text, place, symbols)
-                start = place - self.base
+                code = assemble(text, address, symbols)
+                start = address - self.base
                 program[start : start + len(code)] = code
-                place += len(code)
+                address += len(code)
         for offset, name in ((6, "nmi"), (4, "setup"), (2, "irq")):
             program[size - offset : size - offset + 2] = symbols[name].to_bytes(2, "little")
         flags = 0x01 if self.vertical else 0x00
         header = bytes((1 if self.small else 2, 1 if self.patterns else 0, flags))
         return b"NES\x1a" + header + bytes(9) + bytes(program) + self.patterns
 
-    def _laid_out(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    def _sections(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         return (
             ("setup", ("SEI; LDX #$FF; TXS; LDA #$05; STA $15", *self.setup)),
             ("main", (*self.main, "JMP main")),
@@ -73,7 +73,7 @@ class PictureProgram:
         )
 
     def listing(self) -> str:
-        """Returns everything that matters as text."""
+        """Returns the program as text."""
         kind = f"{'vertical' if self.vertical else 'horizontal'} mirroring, "
         kind += "pattern RAM" if not self.patterns else "pattern ROM"
         lines = [f"seed {self.seed}: {kind}, base ${self.base:04X}, filler {self.filler}"]
@@ -81,8 +81,8 @@ class PictureProgram:
             lines += [f"{part}:"] + [f"    {text}" for text in getattr(self, part)]
         return "\n".join(lines)
 
-    def smaller(self) -> list[PictureProgram]:
-        """Returns every program that lacks a run of blocks, long runs first."""
+    def smaller(self) -> list[PpuProgram]:
+        """Returns all programs with one run of blocks removed, longest runs first."""
         longest = max(len(getattr(self, part)) for part in PARTS)
         length = 1 << max(longest - 1, 0).bit_length()
         found = []
@@ -96,19 +96,15 @@ class PictureProgram:
         return found
 
 
-def draw(seed: int) -> PictureProgram:
-    """Draws a program.
-
-    Args:
-        seed: Decides everything.
-    """
+def random_program(seed: int) -> PpuProgram:
+    """Generates the program of a seed."""
     rng = random.Random(seed)
     writer = BlockWriter(rng)
     small = rng.random() < 0.3
     pattern_ram = rng.random() < 0.4
-    # The flags of the picture before, kept where a difference stays visible.
+    # The flags of the previous frame, stored where a difference remains visible.
     keep_flags = ("LDA $2002; STA $2F",) if rng.random() < 0.5 else ()
-    return PictureProgram(
+    return PpuProgram(
         seed=seed,
         vertical=rng.random() < 0.5,
         small=small,
@@ -124,7 +120,7 @@ def draw(seed: int) -> PictureProgram:
 
 
 def _patterns(rng: random.Random, size: int) -> bytes:
-    """Patterns of a random density: full ones hit at once, empty ones never."""
+    """Returns patterns of random density: full ones cause sprite hits at once, empty ones never."""
     keep = rng.choice((0xFF, 0x81, 0x18, 0x01, 0x80, 0x3C))
     empty = rng.choice((0.0, 0.3, 0.8))
     return b"".join(
@@ -142,7 +138,7 @@ def _tables(rng: random.Random) -> bytes:
 
 
 def _sprites(rng: random.Random) -> bytes:
-    """64 sprites, many of them on the same few lines, of many or few different tiles."""
+    """Returns 64 sprites, many of them on the same few lines, with many or few different tiles."""
     sprites = bytearray(rng.randbytes(256))
     share = rng.choice((0.0, 0.2, 0.7, 1.0))
     crowded = [rng.randrange(240) for _ in range(rng.choice((1, 3, 7)))]
