@@ -16,7 +16,7 @@ import numpy as np
 from peers.level_start import Level, start_level
 from peers.retro_machine import RetroMachine, button_array
 from peers.serve import serve
-from peers.workload import SIMPLE_ACTIONS, held_actions
+from peers.play import SIMPLE_ACTIONS, held_actions
 
 SKIP, SIZE, STACK = 4, 84, 4
 

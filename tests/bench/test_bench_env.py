@@ -13,7 +13,7 @@ BENCHMARKS = Path(__file__).parent.parent.parent / "benchmarks"
 
 
 def test_workload_equals_that_of_the_peers() -> None:
-    peers = runpy.run_path(str(BENCHMARKS / "peers" / "workload.py"))
+    peers = runpy.run_path(str(BENCHMARKS / "peers" / "play.py"))
     for seed in (0, 7):
         np.testing.assert_array_equal(held_actions(seed, 500), peers["action_sequence"](seed, 500))
 
