@@ -1,4 +1,4 @@
-# `make help` lists the targets. Everything lives in .venv/ and build/; nothing else is touched.
+# `make help` lists the targets. Builds only write to .venv/ and build/.
 
 PYTHON ?= python3
 VENV := .venv
@@ -17,15 +17,15 @@ NATIVE_SOURCES := $(shell find native cmake -name '*.cpp' -o -name '*.hpp' -o -n
 help:  ## List the targets
 	@grep -E '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
 
-# Tools first and pinned, so that the build below needs no isolated environment and its kept
-# build folder never points to a deleted one.
+# Installs pinned build tools first, so that the build below needs no isolated environment: its
+# persistent build folder would otherwise refer to one that pip has deleted.
 $(VENV)/.tools: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade -c constraints.txt pip
 	$(BIN)/python -m pip install --quiet -c constraints.txt scikit-build-core nanobind cmake ninja
 	touch $@
 
-# nes-py and its gym come as sources only, and want a build environment of their own.
+# nes-py and gym are source distributions that need an isolated build environment.
 $(VENV)/.nes-py: $(VENV)/.tools
 	$(BIN)/python -m pip install --quiet -c constraints.txt --build-constraint constraints.txt \
 		nes-py gym-super-mario-bros
@@ -40,15 +40,15 @@ setup: $(VENV)/.installed  ## Create .venv, build and install the package, insta
 		&& $(BIN)/warpzone rom status --path --game lost-levels >/dev/null 2>&1 \
 		|| $(BIN)/warpzone rom install --accept
 
-native: $(VENV)/.tools  ## Rebuild only the C++ module into .venv (the quickest way after a C++ change)
+native: $(VENV)/.tools  ## Rebuild only the C++ module (fastest after a C++ change)
 	@build=build/editable-$$($(BIN)/python -c 'import sys; print(sys.implementation.cache_tag)'); \
 	prefix=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))'); \
 	if [ ! -f $$build/build.ninja ]; then echo "run \`make setup\` first" >&2; exit 1; fi; \
 	$(CMAKE) --build $$build && $(CMAKE) --install $$build --prefix $$prefix >/dev/null
 	@touch $(VENV)/.installed
 
-# An interrupted demo goes on where it stopped.
-demo: setup  ## Train World 1-1 on the CPU in a few minutes, evaluate the policy and film it
+# An interrupted demo resumes where it left off.
+demo: setup  ## Train World 1-1 on the CPU in a few minutes, evaluate the policy, record a video
 	@if [ -d demo/mario-1-1 ]; then \
 		$(BIN)/warpzone train --resume demo/mario-1-1 --no-video; \
 	else \
@@ -57,7 +57,7 @@ demo: setup  ## Train World 1-1 on the CPU in a few minutes, evaluate the policy
 	@$(BIN)/warpzone eval demo/mario-1-1 --episodes 100
 	@$(BIN)/warpzone video demo/mario-1-1 -o demo/mario-1-1.mp4
 
-test: setup test-native test-python  ## Native and Python tests, without slow and reference ones
+test: setup test-native test-python  ## Run the native and Python tests, except slow and reference tests
 
 test-native: $(VENV)/.tools
 	$(CMAKE) -S . -B build/tests $(GENERATOR) -DCMAKE_BUILD_TYPE=Release \
@@ -68,7 +68,7 @@ test-native: $(VENV)/.tools
 test-python: setup
 	$(BIN)/python -m pytest -m 'not slow and not reference'
 
-lint: $(VENV)/.installed  ## ruff, mypy and clang-format, changing nothing
+lint: $(VENV)/.installed  ## Check with ruff, mypy and clang-format
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict src
@@ -79,16 +79,16 @@ format: $(VENV)/.installed  ## Apply ruff and clang-format
 	$(BIN)/ruff format .
 	find native -name '*.cpp' -o -name '*.hpp' | xargs $(BIN)/clang-format -i
 
-sanitize: $(VENV)/.tools  ## Native tests under AddressSanitizer and UBSan
+sanitize: $(VENV)/.tools  ## Run the native tests with AddressSanitizer and UBSan
 	$(CMAKE) -S . -B build/sanitize $(GENERATOR) -DCMAKE_BUILD_TYPE=Release \
 		-DWARPZONE_BINDINGS=OFF -DWARPZONE_NATIVE_TESTS=ON -DWARPZONE_SANITIZE=ON
 	$(CMAKE) --build build/sanitize
 	$(CTEST) --test-dir build/sanitize --no-tests=error --output-on-failure
 
-# A package folder of its own with the sanitized module; -S keeps the editable install's import
-# hook, which would come first, out of the way.
+# Uses a separate package folder with the sanitized module. -S disables the import hook of the
+# editable install, which would take precedence.
 FUZZ_ARGUMENTS ?=
-fuzz: setup  ## Fuzz ROMs, states and actions through a sanitized module
+fuzz: setup  ## Fuzz ROMs, save states and actions with a sanitized module
 	$(CMAKE) -S . -B build/fuzz $(GENERATOR) -DCMAKE_BUILD_TYPE=Release -DWARPZONE_SANITIZE=ON \
 		-DPython_EXECUTABLE=$(abspath $(BIN)/python)
 	$(CMAKE) --build build/fuzz
@@ -100,20 +100,20 @@ fuzz: setup  ## Fuzz ROMs, states and actions through a sanitized module
 	PYTHONPATH="build/fuzz/package:$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')" \
 		$(BIN)/python -S tests/fuzz/run_fuzz.py $(FUZZ_ARGUMENTS)
 
-bench: setup  ## Environment throughput
+bench: setup  ## Measure environment throughput
 	$(BIN)/warpzone bench env
 
 SOAK_MINUTES ?= 30
-soak: setup  ## Half an hour of training with faults (SOAK_MINUTES=2 for a short one)
+soak: setup  ## Train for half an hour with injected faults (SOAK_MINUTES=2 for a short run)
 	$(BIN)/python tests/soak/run_soak.py --minutes $(SOAK_MINUTES)
 
-numpy1: setup  ## Play nes-py under NumPy 1.26 in a virtual environment apart, and compare (minutes)
-	$(BIN)/python -m pytest -m slow tests/backends/test_numpy1.py
+numpy1: setup  ## Compare nes-py with NumPy 1.26, in a separate virtual environment (takes minutes)
+	$(BIN)/python -m pytest -m slow tests/envs/backends/test_numpy1.py
 
-reference: setup  ## Compare RAM with stable-retro's core on all 32 levels (installs it; minutes)
+reference: setup  ## Compare RAM with stable-retro on all 32 levels (installs it; takes minutes)
 	$(BIN)/python tests/reference/compare_stable_retro.py
 
-docs: setup  ## Check links and generated tables of the documentation
+docs: setup  ## Check the links and generated tables of the documentation
 	$(BIN)/python docs/check_links.py
 	$(BIN)/python docs/generate.py --check
 

@@ -1,4 +1,4 @@
-"""Checks that every relative link in the project's Markdown files points to something."""
+"""Checks that the target of every relative link in the project's Markdown files exists."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)")
 
 
 def broken_links(page: Path) -> list[str]:
-    """Returns the relative links of a page that lead nowhere."""
+    """Returns the broken relative links of a page."""
     links = LINK.findall(page.read_text(encoding="utf-8"))
     files = [link.split("#")[0] for link in links if "://" not in link]
     return [file for file in files if file and not (page.parent / file).exists()]

@@ -17,7 +17,7 @@ import warpzone
 from warpzone import _native
 
 HERE = Path(__file__).parent
-BENCHMARKS = HERE.parent.parent / "benchmarks"
+BENCHMARKS = HERE.parents[2] / "benchmarks"
 REQUIREMENTS = (
     *("numpy==1.26.4", "gymnasium==1.1.1"),
     *("nes-py==8.2.1", "gym-super-mario-bros==7.4.0", "gym==0.26.2"),
