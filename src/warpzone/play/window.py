@@ -85,7 +85,7 @@ class GameWindow:
         self,
         kind: type[BaseException] | None,
         error: BaseException | None,
-        trace: TracebackType | None,
+        traceback: TracebackType | None,
     ) -> None:
         """Closes the window."""
         self._pygame.quit()

@@ -64,7 +64,7 @@ class BackgroundRecorder:
         self,
         kind: type[BaseException] | None,
         error: BaseException | None,
-        trace: TracebackType | None,
+        traceback: TracebackType | None,
     ) -> None:
         """Closes the recorder."""
         self.close()

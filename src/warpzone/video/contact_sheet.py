@@ -84,21 +84,21 @@ def _play(
     """Writes frames until every episode has ended; returns the last frame."""
     obs, _ = env.reset(seed=seed)
     episode_start = np.ones(env.num_envs, np.bool_)
-    shown = _screens(env)
+    frames = _screens(env)
     running = set(range(env.num_envs))
     while running:
-        write(contact_sheet(shown)[::shrink, ::shrink])
+        write(contact_sheet(frames)[::shrink, ::shrink])
         obs, _, terminated, truncated, info = env.step(player(obs, episode_start))
         episode_start = terminated | truncated
         screens = _screens(env)
         for index in list(running):
             if episode_start[index]:
                 # The environment has already reset; its previous frame is how the episode ended.
-                shown[index] = _with_border(shown[index], _border_colour(info, index))
+                frames[index] = _with_border(frames[index], _border_colour(info, index))
                 running.remove(index)
             else:
-                shown[index] = screens[index]
-    return contact_sheet(shown)[::shrink, ::shrink]
+                frames[index] = screens[index]
+    return contact_sheet(frames)[::shrink, ::shrink]
 
 
 def _screens(env: MarioVectorEnv) -> list[Frame]:

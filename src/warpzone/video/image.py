@@ -62,7 +62,7 @@ class ImageWriter:
         self,
         kind: type[BaseException] | None,
         error: BaseException | None,
-        trace: TracebackType | None,
+        traceback: TracebackType | None,
     ) -> None:
         """Writes the file unless the block raised an exception."""
         from PIL import Image

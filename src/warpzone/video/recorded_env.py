@@ -52,7 +52,7 @@ class RecordedEnv(MarioEnv):
         """Starts an episode and keeps only its first frame."""
         self._recorded.frames.clear()
         result = super().reset(seed=seed, options=options)
-        del self._recorded.frames[:-1]  # Drops the idle frames before the start.
+        del self._recorded.frames[:-1]  # Drops the no-op frames before the start.
         return result
 
     def step(self, action: Any) -> tuple[Obs, float, bool, bool, dict[str, Any]]:

@@ -88,7 +88,7 @@ class VideoWriter:
         self,
         kind: type[BaseException] | None,
         error: BaseException | None,
-        trace: TracebackType | None,
+        traceback: TracebackType | None,
     ) -> None:
         """Finishes the file, or removes the partial file if the block raised an exception."""
         encoder, self._encoder = self._encoder, None
