@@ -16,8 +16,8 @@ if not hasattr(np, "bool8"):
 
 from gym_super_mario_bros.smb_env import SuperMarioBrosEnv  # noqa: E402
 
-from peers.serve import serve  # noqa: E402
 from peers.play import SIMPLE_ACTIONS, held_actions  # noqa: E402
+from peers.serve import serve  # noqa: E402
 
 SKIP = 4
 

@@ -14,9 +14,9 @@ import cv2
 import numpy as np
 
 from peers.level_start import Level, start_level
+from peers.play import SIMPLE_ACTIONS, held_actions
 from peers.retro_machine import RetroMachine, button_array
 from peers.serve import serve
-from peers.play import SIMPLE_ACTIONS, held_actions
 
 SKIP, SIZE, STACK = 4, 84, 4
 

@@ -25,8 +25,8 @@ from stable_baselines3 import PPO  # noqa: E402
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor  # noqa: E402
 from stable_baselines3.common.vec_env import SubprocVecEnv, VecFrameStack  # noqa: E402
 
-from peers.serve import serve  # noqa: E402
 from peers.play import SIMPLE_ACTIONS  # noqa: E402
+from peers.serve import serve  # noqa: E402
 
 ENVS, STEPS, SKIP, SIDE = 8, 128, 4, 84
 ACTIONS = SIMPLE_ACTIONS[:5]  # No-op and to the right: the same number of actions as ours.
