@@ -89,6 +89,10 @@ void Pool::step(std::span<const std::int32_t> actions, const BatchOutput& out) {
   });
 }
 
+void Pool::for_each_lane(const std::function<void(int, Lane&)>& work) {
+  for_lanes([&](int index) { work(index, *lanes_[static_cast<std::size_t>(index)]); });
+}
+
 void Pool::observe(std::span<const int> lanes, const BatchOutput& out) {
   const std::scoped_lock lock(mutex_);
   for (const int index : lanes) lane(index).observe(output_of(index, out));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -54,12 +55,17 @@ class Pool {
              std::span<const std::uint8_t> mask, const BatchOutput& out);
   /// One agent step in every lane.
   void step(std::span<const std::int32_t> actions, const BatchOutput& out);
+  /// Calls `work` once for every lane, in the pool's threads; which thread gets which lane is left to
+  /// chance. Throws LaneError as `step` does.
+  void for_each_lane(const std::function<void(int, Lane&)>& work);
   /// Observation and info of the present moment, without a step.
   void observe(std::span<const int> lanes, const BatchOutput& out);
 
   /// Keeps steps from beginning until the result is destroyed.
   std::unique_lock<std::mutex> hold() { return std::unique_lock(mutex_); }
   Lane& lane(int index);
+  /// A level of the game, or the whole game. Throws std::invalid_argument.
+  Task task_named(const std::string& level) const { return parse_task(level, context_.game); }
   /// From the lane's next reset on. Any level of the game, not only the configured ones.
   void set_level(int index, const std::string& level);
   mario::RewardWeights& weights() { return context_.weights; }

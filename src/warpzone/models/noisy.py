@@ -38,11 +38,15 @@ class NoisyLinear(nn.Linear):
 
     def forward(self, x: Tensor) -> Tensor:
         """As `nn.Linear`, with the weights of the present noise."""
+        return functional.linear(x, *self.present())
+
+    def present(self) -> tuple[Tensor, Tensor]:
+        """Weight and bias with the present noise."""
         if not self.training:
-            return super().forward(x)
+            return self.weight, self.bias
         noise = torch.outer(self.output_noise, self.input_noise)
         weight = self.weight + self.weight_spread * noise
-        return functional.linear(x, weight, self.bias + self.bias_spread * self.output_noise)
+        return weight, self.bias + self.bias_spread * self.output_noise
 
 
 def _signed_root(count: int, generator: torch.Generator) -> Tensor:

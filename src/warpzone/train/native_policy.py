@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import torch
+from torch import Tensor, nn
+
 from warpzone import _native
 from warpzone.models.active_inputs import active_tables
+from warpzone.models.actor_critic import ActorCritic
 from warpzone.models.encoders import TileEncoder
+from warpzone.models.noisy import NoisyLinear
 
 _GRID_PLANES = 5  # Of one grid; a stack has a multiple of them.
 
@@ -37,3 +42,33 @@ def make_layout(
             **vars(tables.objects),
         ),
     )
+
+
+def make_network(layout: _native.ActiveLayout, model: ActorCritic) -> _native.PolicyNetwork:
+    """Makes the native twin of a model, without its weights.
+
+    Args:
+        layout: How its encoder sees observations.
+        model: With a tile encoder and without memory.
+    """
+    assert isinstance(model.encoder, TileEncoder)
+    return _native.PolicyNetwork(
+        layout,
+        hidden=model.encoder.first.out_features,
+        size=model.encoder.second.out_features,
+        actions=model.policy.out_features,
+    )
+
+
+@torch.no_grad()
+def copy_weights(model: ActorCritic, network: _native.PolicyNetwork) -> None:
+    """Gives the native twin the model's present weights; noisy heads with their present noise."""
+    encoder = model.encoder
+    assert isinstance(encoder, TileEncoder)
+    layers = (encoder.first, encoder.second, model.policy, model.value)
+    network.set_weights(*(part for layer in layers for part in _weights(layer)))
+
+
+def _weights(layer: nn.Linear) -> tuple[Tensor, Tensor]:
+    weight, bias = layer.present() if isinstance(layer, NoisyLinear) else (layer.weight, layer.bias)
+    return weight.detach(), bias.detach()
