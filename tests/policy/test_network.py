@@ -6,28 +6,16 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
-from policy_support import LEVELS, Observations, layout_of, listed, make_encoder, played
+from player_support import make_model
+from policy_support import LEVELS, Observations, layout_of, listed, played
 
 from warpzone import _native
 from warpzone.errors import ConfigError
 from warpzone.models.actor_critic import ActorCritic
-from warpzone.models.memory import make_memory
 from warpzone.train.native_policy import copy_weights, make_network
 
 #: Of logits and values around 1; both sides compute in float32, in different orders.
 TOLERANCE = 1e-5
-
-
-def make_model(hidden: int = 256, *, actions: int = 7, noisy: bool = False) -> ActorCritic:
-    encoder = make_encoder(2, hidden, hidden // 2)
-    memory = make_memory("none", encoder.size, 0, 0)
-    torch.manual_seed(5)
-    model = ActorCritic(encoder, memory, actions, noisy_heads=noisy)
-    with torch.no_grad():  # Heads that say something from the start.
-        model.policy.weight.normal_(0.0, 0.2)
-        for layer in (encoder.first, encoder.second, model.policy, model.value):
-            layer.bias.normal_(0.0, 0.1)
-    return model
 
 
 def reference(

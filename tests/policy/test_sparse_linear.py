@@ -120,7 +120,14 @@ def test_the_function_passes_a_gradient_check() -> None:
         inputs = torch.randn(5, 7, dtype=torch.float64)
 
         def forward(
-            self, store: Any, chosen: Tensor, weight: Tensor, bias: Tensor, rectify: bool, out: Any
+            self,
+            store: Any,
+            chosen: Tensor,
+            weight: Tensor,
+            bias: Tensor,
+            *,
+            rectify: bool,
+            out: Any,
         ) -> None:
             out.copy_(functional.relu(self.inputs[chosen] @ weight + bias))
 
@@ -186,8 +193,8 @@ def test_arrays_of_the_wrong_size_are_refused(observations: Observations) -> Non
             batch.chosen,
             torch.zeros(3, 16),
             layer.bias.detach(),
-            False,
-            torch.zeros(1, 16),
+            rectify=False,
+            out=torch.zeros(1, 16),
         )
 
 

@@ -1,7 +1,7 @@
 """The first layer of the tile network over lists of active inputs, as a differentiable function.
 
-Equal to a dense linear layer and a ReLU, without ever making the wide vectors. The sums are computed
-by native code that is passed in, so nothing here depends on it.
+Equal to a dense linear layer and a ReLU, without ever making the wide vectors. Native code computes
+the sums; it is passed in, so nothing here depends on it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class SparseKernel(Protocol):
     """What computes: `_native.SparseLinear`. Arrays may be CPU tensors."""
 
     def forward(
-        self, store: Any, chosen: Any, weight: Any, bias: Any, rectify: bool, out: Any
+        self, store: Any, chosen: Any, weight: Any, bias: Any, *, rectify: bool, out: Any
     ) -> None:
         """Writes the outputs of the chosen rows; `weight` is [inputs, outputs]."""
 
@@ -73,7 +73,9 @@ class _SparseLinearRelu(torch.autograd.Function):
     def forward(ctx: Any, weight: Tensor, bias: Tensor, batch: ActiveBatch) -> Tensor:
         out = torch.empty(len(batch.chosen), len(bias))
         by_input = weight.detach().t().contiguous()
-        batch.kernel.forward(batch.store, batch.chosen, by_input, bias.detach(), True, out)
+        batch.kernel.forward(
+            batch.store, batch.chosen, by_input, bias.detach(), rectify=True, out=out
+        )
         ctx.save_for_backward(out)
         ctx.batch, ctx.inputs = batch, weight.shape[1]
         return out
