@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from small_campaign import made_up_row, small_config
+from small_campaign import FLAGS, made_up_row, small_config
 
 from warpzone import cli
 from warpzone.campaign import campaign as module
@@ -84,7 +85,7 @@ def go(world: World, **options: Any) -> StopRequest:
     config = small_config()
     state, _ = open_state(world.folder, asked_of(config, asked), False)
     campaign = Campaign(
-        world.folder, config, asked, state, train=world.train, tell=world.told.append
+        world.folder, config, asked, state, train=world.train, report=world.told.append
     )
     return campaign.run()
 
@@ -232,8 +233,22 @@ def test_another_configuration_is_refused_by_name_and_budgets_are_free(tmp_path:
         open_state(tmp_path, asked_of(config, replace(options, together=True)), False)
     _, changes = open_state(tmp_path, asked_of(other, options), True)
     assert [change.option for change in changes] == ["learn.learning_rate"]
-    (tmp_path / "campaign.json").write_text("[]")
-    with pytest.raises(ScoreboardError, match="is no campaign"):
+    good = {"format": 1, "asked": {}, "tasks": {}}
+    wrong = [
+        [],
+        good | {"format": 2},
+        good | {"asked": []},
+        good | {"tasks": []},
+        good | {"tasks": {"1-1": 3}},
+        good | {"tasks": {"1-1": {"rounds": "many", "checks": 0, "check_from": 0}}},
+        good | {"tasks": {"1-1": {"rounds": 0}}},
+    ]
+    for tree in wrong:
+        (tmp_path / "campaign.json").write_text(json.dumps(tree))
+        with pytest.raises(ScoreboardError, match="is not a campaign"):
+            read_state(tmp_path)
+    (tmp_path / "campaign.json").write_text("[" * 100_000)
+    with pytest.raises(ScoreboardError, match="is not a campaign"):
         read_state(tmp_path)
 
 
@@ -254,6 +269,19 @@ def test_options_that_make_no_sense_are_refused(
     assert cli.main(["campaign", *words, "-o", str(tmp_path / "c")]) == 2
     assert reason in capsys.readouterr().err
     assert not (tmp_path / "c").exists()
+
+
+@pytest.mark.parametrize("name", ["thesis.tex", "checkpoints/failed-00000007.pt"])
+def test_a_campaign_never_removes_what_it_did_not_write(
+    tmp_path: Path, rom_path: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    precious = tmp_path / "c" / "runs" / "1-1" / name
+    precious.parent.mkdir(parents=True)
+    precious.write_text("precious")
+    words = ["campaign", "--levels", "1-1", "-o", str(tmp_path / "c"), *FLAGS]
+    assert cli.main(words) == 2
+    assert f"holds {name}; nothing was removed" in capsys.readouterr().err
+    assert precious.read_text() == "precious"
 
 
 def test_a_run_is_no_place_for_a_campaign(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from small_campaign import made_up_row, small_config
 
 from warpzone import cli
 from warpzone.campaign import board_files
-from warpzone.campaign.board_files import add_policy, export_reached, publish
+from warpzone.campaign.board_files import add_policy, export_reached, open_board, publish
 from warpzone.campaign.board_image import colour_of
 from warpzone.campaign.board_text import to_markdown
 from warpzone.campaign.measure import measure
@@ -28,6 +29,7 @@ from warpzone.campaign.scoreboard import (
 from warpzone.errors import ScoreboardError
 from warpzone.evaluate.export import export_policy
 from warpzone.evaluate.trained import load_policy
+from warpzone.runs.checkpoint import sha256_of
 from warpzone.train import session
 
 
@@ -68,13 +70,31 @@ def test_the_picture_shows_each_rate_by_its_colour(tmp_path: Path) -> None:
     assert colour_of(1.0) != colour_of(0.9) != colour_of(0.0)
 
 
+MEASURING = asdict(Measuring())
+ROW = asdict(made_up_row("1-1", 50))
+
+
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
         ({"format": 9}, "has format 9"),
-        ({"rows": [{"level": "1-1", "policy": "../x.policy"}]}, "no scoreboard"),
-        ({"measuring": {"episodes": 3, "luck": 1}}, "no scoreboard"),
-        ({"rows": 3}, "no scoreboard"),
+        ({"format": "1"}, "'format' is"),
+        ({"goal": "high"}, "'goal' is"),
+        ({"goal": 0}, "'goal' is 0"),
+        ({"rows": 3}, "'rows' is 3"),
+        ({"rows": [3]}, "it is 3; it must be a table"),
+        ({"rows": [{"level": "1-1", "policy": "../x.policy"}]}, "it has no 'results'"),
+        ({"rows": [ROW | {"policy": "../x.policy"}]}, "leads out of its folder"),
+        ({"rows": [ROW | {"policy": "/x.policy"}]}, "leads out of its folder"),
+        ({"rows": [ROW | {"policy": "notes.txt"}]}, "must end with .policy"),
+        ({"rows": [ROW | {"policy": 3}]}, "'policy' is 3"),
+        ({"rows": [ROW | {"level": "9-9"}]}, "unknown level, '9-9'"),
+        ({"rows": [ROW | {"minutes": "ten"}]}, "'minutes' is"),
+        ({"rows": [ROW | {"seed": None}]}, "'seed' is null"),
+        ({"rows": [ROW | {"results": {}}]}, "it has no 'sticky'"),
+        ({"measuring": {"episodes": 3}}, "it has no 'seed'"),
+        ({"measuring": MEASURING | {"episodes": 10**9}}, "'episodes' is 1000000000"),
+        ({"measuring": MEASURING | {"sticky_prob": 2}}, "'sticky_prob' is 2"),
     ],
 )
 def test_what_is_no_scoreboard_is_refused(
@@ -147,11 +167,14 @@ def test_a_measurement_does_not_depend_on_threads(
 
 
 def fake_measuring(monkeypatch: pytest.MonkeyPatch, clears: dict[str, int]) -> None:
-    """Lets policies have made-up scores, a hash of their own, and no episodes."""
+    """Lets policies have made-up scores, contents of their own, and no episodes."""
 
-    def rows(folder: Path, path: Path, measuring: Measuring, tell: object = None) -> list[Row]:
+    def rows(folder: Path, path: Path, measuring: Measuring, report: object = None) -> list[Row]:
         name = path.relative_to(folder).as_posix()
-        return [made_up_row(level, count, name) for level, count in clears.items()]
+        path.write_bytes(path.read_bytes() + repr(clears).encode())
+        sha256 = sha256_of(path)
+        made_up = [made_up_row(level, count, name) for level, count in clears.items()]
+        return [replace(row, sha256=sha256) for row in made_up]
 
     monkeypatch.setattr(board_files, "measure_policy", rows)
 
@@ -180,6 +203,38 @@ def test_the_better_policy_of_a_level_stays(
     assert read_board(tmp_path).rows == last.board.rows
 
 
+def test_policies_that_are_on_no_row_are_neither_replaced_nor_removed(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "two.policy").write_bytes(b"somebody else's")
+    fake_measuring(monkeypatch, {"1-1": 50, "1-2": 60})
+    board = add_policy(tmp_path, Scoreboard(), run).board
+    assert board.rows["1-1"].policy == "two-2.policy"
+    (tmp_path / "two-2.policy").write_bytes(b"changed by hand")
+    fake_measuring(monkeypatch, {"1-1": 99, "1-2": 99})
+    board = add_policy(tmp_path, board, run).board
+    assert board.rows["1-1"].policy == "two-3.policy"
+    assert (tmp_path / "two.policy").read_bytes() == b"somebody else's"
+    assert (tmp_path / "two-2.policy").read_bytes() == b"changed by hand"
+
+
+def test_exporting_replaces_only_what_was_exported_before(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    there.mkdir()
+    (there / "two.policy").write_bytes(b"somebody else's")
+    for clears in (95, 99):
+        fake_measuring(monkeypatch, {"1-1": clears, "1-2": clears})
+        board = add_policy(here, open_board(here, Scoreboard()), run).board
+        exported = export_reached(here, board, there)
+        assert {row.policy for row in exported.rows.values()} == {"two-2.policy"}
+    assert (there / "two.policy").read_bytes() == b"somebody else's"
+    (there / BOARD_FILE).write_text("[]")
+    with pytest.raises(ScoreboardError, match="is not a scoreboard"):
+        export_reached(here, board, there)
+
+
 def test_a_policy_that_masters_all_its_levels_gets_all_rows_of_a_campaign(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -205,7 +260,7 @@ def test_policies_at_the_goal_are_exported_with_their_rows(
     assert list(chosen.rows) == ["1-1"]
     assert read_board(out).rows["1-1"].policy == "two.policy"
     assert (out / "two.policy").read_bytes() == (campaign / "policies/two.policy").read_bytes()
-    with pytest.raises(ScoreboardError, match=r"no level of .* is at 95%"):
+    with pytest.raises(ScoreboardError, match=r"no level of .* reaches 95%"):
         export_reached(campaign, Scoreboard(0.95).with_rows(board.rows.values()), out)
 
 

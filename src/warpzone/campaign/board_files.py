@@ -1,4 +1,4 @@
-"""The files of a scoreboard's folder: policies come in, better ones stay, good ones go out."""
+"""The files of a scoreboard's folder: policies are added, replaced by better ones, and exported."""
 
 from __future__ import annotations
 
@@ -10,16 +10,26 @@ from pathlib import Path
 
 from warpzone.campaign.board_image import draw_board
 from warpzone.campaign.board_text import write_markdown
-from warpzone.campaign.measure import Tell, measure_policy
-from warpzone.campaign.scoreboard import BOARD_FILE, Row, Scoreboard, read_board, write_board
+from warpzone.campaign.measure import Report, measure_policy
+from warpzone.campaign.scoreboard import (
+    BOARD_FILE,
+    Row,
+    Scoreboard,
+    all_levels,
+    read_board,
+    write_board,
+)
 from warpzone.errors import ScoreboardError
 from warpzone.evaluate.export import export_policy
 from warpzone.evaluate.policy_file import SUFFIX, read_policy_facts
+from warpzone.runs.checkpoint import sha256_of
 from warpzone.runs.directory import run_of
+from warpzone.system.atomic_file import replacing
+from warpzone.system.os_errors import describe_os_error
 
 
 def publish(folder: Path, board: Scoreboard) -> None:
-    """Writes the scoreboard as JSON, Markdown and a picture."""
+    """Writes the scoreboard as JSON, Markdown and an image."""
     with _sentence(folder):
         folder.mkdir(parents=True, exist_ok=True)
         write_board(folder, board)
@@ -34,7 +44,7 @@ def open_board(folder: Path, new: Scoreboard) -> Scoreboard:
 
 @dataclass(frozen=True)
 class Added:
-    """What became of a policy: its rows, and those of them that took a place."""
+    """The outcome for a policy: its rows, and those of them that are on the scoreboard now."""
 
     board: Scoreboard
     rows: Sequence[Row]
@@ -48,62 +58,70 @@ def add_policy(
     *,
     place: Path = Path(),
     whole: bool = False,
-    tell: Tell | None = None,
+    report: Report | None = None,
 ) -> Added:
-    """Measures a policy and gives it the rows of the levels that it plays better than the present.
+    """Measures a policy and gives it the rows of the levels that it plays better than the current.
 
     Args:
-        folder: Of the scoreboard.
-        board: As it stands.
+        folder: The scoreboard's folder.
+        board: The current scoreboard.
         target: A run, a checkpoint, or a policy file.
-        place: Where policies lie, from the scoreboard's folder.
-        whole: A policy that is at the goal on all its levels gets all their rows, even where an
-            earlier one, which is not, did better.
-        tell: Called with what is being done.
+        place: The folder of policies, as a path from the scoreboard's folder.
+        whole: A policy that reaches the goal on all its levels gets all their rows, even where an
+            earlier policy, which does not, plays one of them better.
+        report: Called with what is being done.
 
     Returns:
-        The new scoreboard, which is written already, and what was measured.
+        The new scoreboard, which is already written, and what was measured.
     """
     with _sentence(folder), _incoming(folder / place, target) as file:
         facts = read_policy_facts(file)
-        rows = measure_policy(folder, file, board.measuring, tell=tell)
+        rows = measure_policy(folder, file, board.measuring, report=report)
         masters = all(row.score.clear_rate >= board.goal for row in rows)
         taken = [
             row for row in rows if (whole and masters) or _is_better(row, board.rows.get(row.level))
         ]
         if not taken:
             return Added(board, rows, ())
-        kept = {row.policy for level, row in board.rows.items() if level not in _levels(taken)}
         stem = facts.levels[0] if len(facts.levels) == 1 else _stem(target)
-        name = _free_name(place, stem, kept)
+        replaced = _replaced(board, {row.level for row in taken})
+        name = _free_name(folder, place, stem, {rows[0].sha256, *replaced})
         taken = [replace(row, policy=name) for row in taken]
-        before = {row.policy for row in board.rows.values()}
+        before = board
         board = board.with_rows(taken)
         file.replace(folder / name)
         publish(folder, board)
-        for unused in before - {row.policy for row in board.rows.values()}:
-            (folder / unused).unlink(missing_ok=True)
+        _remove_replaced(folder, before, board)
     return Added(board, rows, taken)
 
 
 def export_reached(folder: Path, board: Scoreboard, destination: Path) -> Scoreboard:
-    """Copies the policies that reach the goal, with their rows, into a folder of their own.
+    """Copies the policies that reach the goal, with their rows, into another folder.
 
     Returns:
         The scoreboard that was written there.
 
     Raises:
-        ScoreboardError: None reaches the goal, or something cannot be written.
+        ScoreboardError: No policy reaches the goal, or a file cannot be read or written.
     """
     rows = [board.rows[level] for level in board.reached]
     if not rows:
-        raise ScoreboardError(f"no level of {folder} is at {board.goal:.0%}; nothing to export")
+        raise ScoreboardError(
+            f"no level of {folder} reaches {board.goal:.0%}; there is nothing to export"
+        )
     with _sentence(destination):
         destination.mkdir(parents=True, exist_ok=True)
-        for policy in {row.policy for row in rows}:
-            shutil.copyfile(folder / policy, destination / Path(policy).name)
+        replaced = _replaced(open_board(destination, Scoreboard()), set(all_levels()))
+        names: dict[str, str] = {}
+        for row in rows:
+            if row.policy not in names:
+                sha256 = sha256_of(folder / row.policy)
+                stem = Path(row.policy).stem
+                names[row.policy] = _free_name(destination, Path(), stem, {sha256, *replaced})
+                with replacing(destination / names[row.policy]) as part:
+                    shutil.copyfile(folder / row.policy, part)
     chosen = replace(board, rows={}).with_rows(
-        replace(row, policy=Path(row.policy).name) for row in rows
+        replace(row, policy=names[row.policy]) for row in rows
     )
     publish(destination, chosen)
     return chosen
@@ -111,7 +129,7 @@ def export_reached(folder: Path, board: Scoreboard, destination: Path) -> Scoreb
 
 @contextmanager
 def _incoming(place: Path, target: Path) -> Iterator[Path]:
-    """The policy under a name that nobody looks for, so that what is there stays for now."""
+    """The policy under a temporary name, so that the current one stays for now."""
     file = place / f".incoming{SUFFIX}"
     place.mkdir(parents=True, exist_ok=True)
     try:
@@ -130,27 +148,45 @@ def _sentence(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise ScoreboardError(f"{folder} cannot be written: {error}") from error
+        raise ScoreboardError(f"{folder} cannot be updated: {describe_os_error(error)}") from error
 
 
 def _is_better(row: Row, before: Row | None) -> bool:
     return before is None or row.score.clear_rate > before.score.clear_rate
 
 
-def _levels(rows: Sequence[Row]) -> set[str]:
-    return {row.level for row in rows}
-
-
 def _stem(target: Path) -> str:
     return target.stem if target.suffix == SUFFIX else run_of(target).name
 
 
-def _free_name(place: Path, stem: str, kept: set[str]) -> str:
-    """A name whose file no other row needs."""
+def _replaced(board: Scoreboard, levels: set[str]) -> set[str]:
+    """Hashes of the policies that no row needs once some levels have new rows."""
+    kept = {row.policy for level, row in board.rows.items() if level not in levels}
+    return {row.sha256 for row in board.rows.values() if row.policy not in kept}
+
+
+def _free_name(folder: Path, place: Path, stem: str, replaceable: set[str]) -> str:
+    """A name that no file has, unless its content is known: nothing else is ever replaced.
+
+    Args:
+        folder: The scoreboard's folder.
+        place: The folder of policies, as a path from it.
+        stem: The preferred name without the suffix.
+        replaceable: Hashes of files that may be replaced.
+    """
     number = 1
     while True:
         numbered = stem if number == 1 else f"{stem}-{number}"
         name = (place / f"{numbered}{SUFFIX}").as_posix()
-        if name not in kept:
+        if not (folder / name).exists() or sha256_of(folder / name) in replaceable:
             return name
         number += 1
+
+
+def _remove_replaced(folder: Path, before: Scoreboard, after: Scoreboard) -> None:
+    """Removes policies that no row names any more, if they are still the files that it measured."""
+    used = {row.policy for row in after.rows.values()}
+    for row in before.rows.values():
+        file = folder / row.policy
+        if row.policy not in used and file.is_file() and sha256_of(file) == row.sha256:
+            file.unlink()

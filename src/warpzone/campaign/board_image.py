@@ -1,4 +1,4 @@
-"""The scoreboard as one picture: a tile a level, a column a world."""
+"""The scoreboard as one image: one tile per level, one column per world."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 Colour = tuple[int, int, int]
 
-_SCALE = 2  # Drawn larger than people look at it, so that it is sharp on fine screens.
+_SCALE = 2  # Drawn at twice the size, so that it is sharp on high-resolution screens.
 _TILE_WIDTH, _TILE_HEIGHT, _GAP = 118, 96, 8
 _MARGIN, _TITLE, _FOOT = 28, 84, 54
 _STAGES = 4
 _PAPER, _INK, _FAINT = (250, 250, 248), (28, 30, 34), (112, 116, 124)
 _UNTRAINED = (226, 227, 230)
-# From nothing to everything; lightness rises too, so that it can be read without colours.
+# From 0 to 1; lightness rises as well, so that it can be read without colours.
 _RAMP: tuple[tuple[float, Colour], ...] = (
     (0.0, (126, 32, 46)),
     (0.4, (206, 92, 52)),
@@ -31,7 +31,7 @@ _RAMP: tuple[tuple[float, Colour], ...] = (
 
 
 def draw_board(path: Path, board: Scoreboard) -> Path:
-    """Draws the picture as a PNG."""
+    """Draws the image as a PNG."""
     from PIL import Image, ImageDraw
 
     levels = all_levels()
@@ -95,8 +95,8 @@ def _draw_title(pen: _Pen, board: Scoreboard) -> None:
     measuring = board.measuring
     pen.text((_MARGIN, _MARGIN + 4), board.summary.replace("at >=", "at or above"), 30, _INK)
     words = (
-        f"clear rate over {measuring.episodes} episodes from the true start, sticky buttons "
-        f"{measuring.sticky_prob:g} a frame, up to {measuring.noop_max} idle frames"
+        f"clear rate over {measuring.episodes} episodes from the level's start, sticky actions "
+        f"{measuring.sticky_prob:g} per frame, up to {measuring.noop_max} idle frames"
     )
     pen.text((_MARGIN, _MARGIN + 46), words, 15, _FAINT)
 
@@ -134,7 +134,7 @@ def _spread(row: Row) -> str:
 
 
 def ink_on(back: Colour) -> Colour:
-    """What can be read on a colour: dark or white."""
+    """The text colour that is readable on a background: dark or white."""
     red, green, blue = back
     bright = 0.299 * red + 0.587 * green + 0.114 * blue
     return _INK if bright > 140 else (255, 255, 255)

@@ -1,4 +1,4 @@
-"""The scoreboard for people: Markdown, and lines of a table."""
+"""The scoreboard as Markdown and as rows of a table."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _HEX_DIGITS = 10
 
 
 def table_rows(board: Scoreboard) -> list[tuple[str, ...]]:
-    """A line for each of the 32 levels, with as many cells as there are headings."""
+    """One line per level, with one cell per heading."""
     blank = ("",) * (len(HEADINGS) - 2)
     return [
         _cells(board.rows[level]) if level in board.rows else (level, "not trained", *blank)
@@ -34,11 +34,11 @@ def table_rows(board: Scoreboard) -> list[tuple[str, ...]]:
 
 
 def how(board: Scoreboard) -> str:
-    """How the numbers were measured, in a sentence."""
+    """One sentence on how the numbers were measured."""
     measuring = board.measuring
     return (
-        f"{measuring.episodes} episodes each, from the level's true start, actions drawn, sticky "
-        f"buttons ({measuring.sticky_prob:g} a frame), up to {measuring.noop_max} idle frames, "
+        f"{measuring.episodes} episodes each from the level's start, sampled actions, sticky "
+        f"actions ({measuring.sticky_prob:g} per frame), up to {measuring.noop_max} idle frames, "
         f"seeds from {measuring.seed:,}"
     )
 
@@ -53,10 +53,10 @@ def to_markdown(board: Scoreboard) -> str:
         lines.append(f"| {' | '.join((cells[0], marked, *cells[2:]))} |")
     lines += [
         "",
-        "No stickiness: every button is pressed exactly as chosen. Greedy: the most likely action, "
-        "with sticky buttons. Steps and minutes are those of the training, ends those of the "
-        "episodes behind the clear rate, and the hash is that of the policy's file. "
-        "`warpzone scoreboard FOLDER --verify` plays all of it again.",
+        "No stickiness: sticky actions are off. Greedy: the most likely action, with sticky "
+        "actions. Steps and minutes are those of the training, ends those of the episodes behind "
+        "the clear rate, and the hash is that of the policy's file. `warpzone scoreboard FOLDER "
+        "--verify` plays all of it again.",
     ]
     return "\n".join(lines) + "\n"
 
@@ -69,7 +69,7 @@ def write_markdown(folder: Path, board: Scoreboard) -> Path:
 
 
 def score_line(row: Row) -> str:
-    """One row in words."""
+    """One row as a sentence."""
     score = row.score
     return f"{_percent(score)} of {score.episodes} episodes clear ({_interval(score)})"
 
@@ -77,7 +77,7 @@ def score_line(row: Row) -> str:
 def _cells(row: Row) -> tuple[str, ...]:
     score, steady, greedy = (row.results[name] for name in CONDITIONS)
     ends = ", ".join(f"{end} {count}" for end, count in score.ends.items())
-    # A version stays whole; of a commit the first digits tell it from others.
+    # Versions are shown in full, commits by their first digits.
     commit = row.commit if len(row.commit) < 20 else row.commit[:_HEX_DIGITS]
     return (
         row.level,

@@ -1,8 +1,8 @@
 """A campaign: every level trained in turn, checked, measured and put on the scoreboard.
 
-What is done is on the disk at any moment: runs have their checkpoints, `campaign.json` says which
-budgets are used up, and the scoreboard has the rows. All steps between two such facts give the same
-result when they are done again, so a campaign that was killed just runs the same steps.
+Its progress is on disk at any moment: runs have their checkpoints, `campaign.json` records which
+budgets are used up, and the scoreboard has the rows. Every step between two such records gives the
+same result when it is repeated, so a campaign that was killed just repeats the unfinished step.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from warpzone.telemetry.terminal import duration, short
 
 RUNS = "runs"
 Train = Callable[[Path, TrainConfig, Ending], StopRequest]
-"""Trains the run of a folder, from its beginning or from where it stopped."""
+"""Trains the run of a folder, from the start or from where it left off."""
 
-# After a check that failed, some steps pass before the next, and more the further it was from the
-# goal: a check takes as long as 30,000 steps of training for each level. In a small budget it is a
-# share of it.
+# After a failed check the next one waits for some steps, and for more the further the policy was
+# from the goal: a check takes as long as 30,000 steps of training per level. In a small budget the
+# pause is a fraction of it.
 _PAUSE, _PAUSE_BY_GAP = 60_000, 600_000
 _PAUSE_SHARE, _PAUSE_SHARE_BY_GAP = 0.05, 0.5
-# Checks play other episodes than the scoreboard, and each check others than the one before: who
-# repeats a test until it is passed has not passed it.
+# Checks play other episodes than the scoreboard, and each check plays new ones: repeating a test
+# until it passes would bias the result.
 _CHECK_SEED, _SEEDS_APART = 1_000_000, 10_000
 
 
 class Campaign:
-    """Trains runs one after the other until each is at the goal or its budget is used up."""
+    """Trains runs one after the other until each reaches the goal or has used up its budget."""
 
     def __init__(
         self,
@@ -53,52 +53,52 @@ class Campaign:
         state: CampaignState,
         *,
         train: Train,
-        tell: Callable[[str], None],
+        report: Callable[[str], None],
     ) -> None:
-        """Reads what is there; trains nothing yet.
+        """Reads the scoreboard; trains nothing yet.
 
         Args:
-            folder: Of the campaign.
-            config: What all runs have in common.
+            folder: The campaign's folder.
+            config: The configuration that all runs share.
             options: What is asked for.
-            state: Where the campaign stands.
+            state: The campaign's progress.
             train: Trains a run.
-            tell: Shows a line.
+            report: Shows a line.
         """
         self._folder, self._config, self._options = folder, config, options
-        self._state, self._train, self._tell = state, train, tell
+        self._state, self._train, self._report = state, train, report
         new = Scoreboard(options.goal, Measuring(episodes=options.episodes))
         self.board = replace(open_board(folder, new), goal=options.goal)
         self._tasks = tasks_of(options)
 
     def run(self) -> StopRequest:
-        """Does what is left to do.
+        """Trains whatever is not finished.
 
         Returns:
-            Who asked to stop, if anybody did.
+            The request to stop, if there was one.
         """
         self._keep(self._state)
         publish(self._folder, self.board)
         began, done = time.monotonic(), 0
         for number in range(1, self._options.rounds + 1):
-            waiting = [task for task in self._tasks if not self._is_settled(task, number)]
+            waiting = [task for task in self._tasks if not self._is_finished(task, number)]
             for index, task in enumerate(waiting):
                 self._announce(task, number, index, len(waiting))
-                stop = self._settle(task, number)
+                stop = self._finish(task, number)
                 if stop:
                     return stop
                 done += 1
                 left = len(waiting) - index - 1
                 pace = (time.monotonic() - began) / done
                 more = f"; about {duration(pace * left)} for the other {left}" if left else ""
-                self._tell(f"{self.board.summary}{more}")
+                self._report(f"{self.board.summary}{more}")
         return StopRequest()
 
-    def _is_settled(self, task: Task, number: int) -> bool:
+    def _is_finished(self, task: Task, number: int) -> bool:
         return self._is_reached(task) or self._state.of(task.name).rounds >= number
 
     def _is_reached(self, task: Task) -> bool:
-        """Whether one policy is at the goal on all levels of a task."""
+        """Whether one policy reaches the goal on all levels of a task."""
         policies = {
             self.board.rows[level].policy for level in task.levels if level in self.board.rows
         }
@@ -110,10 +110,10 @@ class Campaign:
         if budget.minutes:
             limit += f" or {duration(60 * budget.minutes)}"
         rounds = f", round {number} of {self._options.rounds}" if self._options.rounds > 1 else ""
-        self._tell(f"[{index + 1} of {count}] {task.name}{rounds}: up to {limit} of training")
+        self._report(f"[{index + 1} of {count}] {task.name}{rounds}: up to {limit} of training")
 
-    def _settle(self, task: Task, number: int) -> StopRequest:
-        """Trains a run until it is at the goal or this round's budget is used up."""
+    def _finish(self, task: Task, number: int) -> StopRequest:
+        """Trains a run until it reaches the goal or has used up this round's budget."""
         budget = self._budget(task, number)
         run = self._folder / RUNS / task.name
         config = config_of(self._config, task, run.parent, budget.steps)
@@ -140,10 +140,10 @@ class Campaign:
         return budget_of(self._config, self._options, task, number)
 
     def _missing(self, task: Task, path: Path, checks: int) -> float:
-        """How far fresh episodes stay below what training promises; 0 when they confirm it."""
+        """How far fresh episodes stay below the goal; 0 when they confirm that it is reached."""
         for level, rate in self._rates(task, path, checks):
             if rate < self._options.goal:
-                self._tell(f"{level}: {rate:.0%} in a check; training goes on")
+                self._report(f"{level}: {rate:.0%} in a check; training continues")
                 return self._options.goal - rate
         return 0.0
 
@@ -155,7 +155,7 @@ class Campaign:
             yield level, measure(trained, level, measuring).clear_rate
 
     def _choose(self, task: Task, run: Path, latest: Path, checks: int) -> Path:
-        """The better of the latest checkpoint and the one that looked best while training."""
+        """The better of the latest checkpoint and the one with the best clear rate in training."""
         best = find_best(run)
         if best is None or best == latest:
             return latest
@@ -171,9 +171,9 @@ class Campaign:
         taken = {row.level for row in added.taken}
         for row in added.rows:
             before = score_line(self.board.rows[row.level])
-            stays = "" if row.level in taken else f"; what was there stays: {before}"
+            stays = "" if row.level in taken else f"; the earlier policy stays: {before}"
             effort = f"{short(row.steps)} steps, {duration(60 * row.minutes)}"
-            self._tell(f"{row.level}: {score_line(row)} after {effort}{stays}")
+            self._report(f"{row.level}: {score_line(row)} after {effort}{stays}")
 
     def _postpone(self, task: Task, state: TaskState, latest: Path, pause: int) -> None:
         after = replace(state, checks=state.checks + 1, check_from=read_meta(latest).steps + pause)
@@ -188,9 +188,9 @@ def pause_after(missing: float, task: Task, steps: int) -> int:
     """Steps of training between two checks.
 
     Args:
-        missing: How far the first was from the goal.
-        task: What is trained.
-        steps: Budget of a round.
+        missing: How far the first check was from the goal.
+        task: The run.
+        steps: Its budget per round.
     """
     share = round((_PAUSE_SHARE + _PAUSE_SHARE_BY_GAP * missing) * steps)
     return max(1, min(share, _PAUSE * len(task.levels) + round(_PAUSE_BY_GAP * missing)))

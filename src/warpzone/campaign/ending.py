@@ -1,4 +1,4 @@
-"""When training a level ends: at its budget, or when it promises to have reached the goal."""
+"""When a session of a campaign ends: at its budget, or when the goal seems to be reached."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Protocol
 
 from warpzone.campaign.plan import Budget
 
-_ENOUGH_EPISODES = 100  # Of a level; before that, a clear rate says little.
-# What is checked clears more often than what trains: its weights are averaged, and it draws its
-# actions more sharply.
+_ENOUGH_EPISODES = 100  # Per level; a clear rate over fewer says little.
+# A checked policy clears more often than the one in training: its weights are averaged, and it
+# samples at a lower temperature.
 _LAG = 0.3
 
 
 class Statistics(Protocol):
-    """What is known of a run's episodes."""
+    """Statistics of a run's episodes."""
 
     @property
     def level_clear_rates(self) -> Mapping[str, tuple[float, int]]:
@@ -22,7 +22,7 @@ class Statistics(Protocol):
 
 
 class TrainingState(Protocol):
-    """What an ending needs to know of a trainer."""
+    """What an ending needs to know about a trainer."""
 
     @property
     def steps(self) -> int:
@@ -34,24 +34,24 @@ class TrainingState(Protocol):
 
     @property
     def statistics(self) -> Statistics:
-        """Of the last episodes."""
+        """Statistics of the last episodes."""
 
 
 class Ending:
-    """Asked between two updates of a run, as the loop's `until`.
+    """The loop's `until`, which is called between two updates of a run.
 
     Attributes:
         promised: Whether it ended the run because the goal seems to be reached.
     """
 
     def __init__(self, levels: Sequence[str], goal: float, budget: Budget, check_from: int) -> None:
-        """Looks at nothing yet.
+        """Creates an ending.
 
         Args:
-            levels: Those that must be at the goal.
-            goal: Clear rate of each.
-            budget: Of the whole run.
-            check_from: Before so many steps no promise counts.
+            levels: Levels that must reach the goal.
+            goal: Clear rate to reach on each of them.
+            budget: Budget of the whole run.
+            check_from: Number of steps before which clear rates are ignored.
         """
         self._levels, self._goal, self._budget = levels, goal, budget
         self._check_from = check_from

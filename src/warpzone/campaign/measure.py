@@ -1,4 +1,4 @@
-"""Measuring a policy file for the scoreboard, so that anybody gets the same numbers."""
+"""Measures a policy file for the scoreboard, reproducibly."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from warpzone.evaluate.policy_file import read_policy_file
 from warpzone.evaluate.trained import TrainedPolicy, load_policy
 from warpzone.models.arithmetic import one_thread
 
-Tell = Callable[[str], None]
+Report = Callable[[str], None]
+"""Shows a line about what is being done."""
 
 
 def measure_policy(
@@ -20,22 +21,22 @@ def measure_policy(
     path: Path,
     measuring: Measuring,
     levels: Sequence[str] | None = None,
-    tell: Tell | None = None,
+    report: Report | None = None,
 ) -> list[Row]:
     """Plays every level of a policy under every condition.
 
     Args:
-        folder: Of the scoreboard.
+        folder: The scoreboard's folder.
         path: The policy file, somewhere below the folder.
         measuring: How many episodes, and which.
-        levels: Of the policy's levels; all by default.
-        tell: Called with what is being done.
+        levels: Some of the policy's levels; all by default.
+        report: Called with what is being done.
 
     Returns:
-        A row a level.
+        One row per level.
 
     Raises:
-        CheckpointError: For a level that the policy was not trained on, or a damaged file.
+        CheckpointError: The policy was not trained on a level, or its file is damaged.
     """
     file = read_policy_file(path)
     facts = file.facts
@@ -47,8 +48,8 @@ def measure_policy(
     for level in levels or facts.levels:
         results = {}
         for condition in CONDITIONS:
-            if tell is not None:
-                tell(f"{level}: {measuring.episodes} episodes, {condition}")
+            if report is not None:
+                report(f"{level}: {measuring.episodes} episodes, {condition}")
             results[condition] = measure(trained, level, measuring, condition)
         rows.append(
             Row(

@@ -1,4 +1,4 @@
-"""The scoreboard: a row a level, as a JSON file that says all that is needed to check it."""
+"""The scoreboard: one row per level, in a JSON file that holds all that is needed to verify it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,19 @@ from typing import Any
 
 from warpzone import _native
 from warpzone.errors import ScoreboardError
+from warpzone.evaluate.policy_file import SUFFIX
 from warpzone.evaluate.wilson import Interval, wilson
 from warpzone.system.atomic_file import write_text_atomically
+from warpzone.system.json_file import entry, read_json
 
 BOARD_FILE = "scoreboard.json"
 CONDITIONS = ("sticky", "steady", "greedy")
-"""Drawn actions with sticky buttons, the same without stickiness, and the most likely actions with
-sticky buttons. The first is the one that counts."""
+"""Sampled actions with sticky actions on, the same without them, and the most likely actions with
+them. The first is the one that counts."""
 _FORMAT = 1
+_MOST_EPISODES = 100_000
+_MOST_NOOPS = 10_000
+_MOST_SEED = 2**62
 
 
 @dataclass(frozen=True)
@@ -25,10 +30,10 @@ class Measuring:
     """How rows are measured: always from the level's true start.
 
     Attributes:
-        episodes: For each level and condition.
-        seed: Of the first episode.
-        sticky_prob: Where buttons are sticky, the chance at each frame.
-        noop_max: Up to so many idle frames at the start.
+        episodes: Episodes per level and condition.
+        seed: Seed of the first episode.
+        sticky_prob: Probability per frame that the buttons of the frame before stay pressed.
+        noop_max: Maximum number of idle frames at the start.
     """
 
     episodes: int = 100
@@ -39,7 +44,7 @@ class Measuring:
 
 @dataclass(frozen=True)
 class Result:
-    """What came out under one condition."""
+    """The result under one condition."""
 
     episodes: int
     clears: int
@@ -48,12 +53,12 @@ class Result:
 
     @property
     def clear_rate(self) -> float:
-        """Share of the episodes that cleared the level."""
+        """Fraction of the episodes that cleared the level."""
         return self.clears / self.episodes
 
     @property
     def interval(self) -> Interval:
-        """Where the true rate lies, with 95 % confidence."""
+        """The 95 % confidence interval of the clear rate."""
         return wilson(self.clears, self.episodes)
 
 
@@ -64,13 +69,13 @@ class Row:
     Attributes:
         level: Such as '1-1'.
         policy: The policy's file, as a path from the scoreboard's folder.
-        sha256: Of that file.
+        sha256: SHA-256 of that file.
         steps: Environment steps of the training.
-        minutes: Time of the training.
-        seed: Of the training.
+        minutes: Duration of the training.
+        seed: Random seed of the training.
         commit: Source that the policy was exported with.
-        checkpoint_sha256: Of the checkpoint that the policy was made from.
-        results: By condition.
+        checkpoint_sha256: SHA-256 of the checkpoint that the policy was exported from.
+        results: Results by condition.
     """
 
     level: str
@@ -99,15 +104,15 @@ class Scoreboard:
 
     @property
     def reached(self) -> list[str]:
-        """Levels whose clear rate is at the goal."""
+        """Levels whose clear rate reaches the goal."""
         return [level for level in all_levels() if self.reaches(level)]
 
     def reaches(self, level: str) -> bool:
-        """Whether a level's clear rate is at the goal."""
+        """Whether a level's clear rate reaches the goal."""
         return level in self.rows and self.rows[level].score.clear_rate >= self.goal
 
     def with_rows(self, rows: Iterable[Row]) -> Scoreboard:
-        """The same with some rows new or replaced."""
+        """The same scoreboard with some rows added or replaced."""
         return replace(self, rows={**self.rows, **{row.level: row for row in rows}})
 
     @property
@@ -123,7 +128,7 @@ def all_levels() -> list[str]:
 
 
 def write_board(folder: Path, board: Scoreboard) -> None:
-    """Writes `scoreboard.json` in one step."""
+    """Writes `scoreboard.json` atomically."""
     tree = {
         "format": _FORMAT,
         "summary": board.summary,
@@ -141,32 +146,29 @@ def read_board(folder: Path) -> Scoreboard:
     """Reads `scoreboard.json`.
 
     Raises:
-        ScoreboardError: It is missing or no scoreboard.
+        ScoreboardError: It is missing, or not a scoreboard; the text says what is wrong.
     """
     path = folder / BOARD_FILE
     try:
-        tree = json.loads(path.read_text(encoding="utf-8"))
+        tree = read_json(path)
     except OSError as error:
         raise ScoreboardError(
             f"{folder} has no scoreboard ({path.name}: {error.strerror}); `warpzone campaign` and "
-            "`warpzone scoreboard --add` make one"
+            "`warpzone scoreboard --add` create one"
         ) from error
     except ValueError as error:
-        raise ScoreboardError(f"{path} is no JSON: {error}") from error
+        raise ScoreboardError(f"{path} is not JSON: {error}") from error
     try:
-        if tree["format"] != _FORMAT:
-            raise ScoreboardError(f"{path} has format {tree['format']}; this is {_FORMAT}")
-        rows = [_row(row) for row in tree["rows"] if "policy" in row]
-        measuring = Measuring(**tree["measuring"])
-        board = Scoreboard(float(tree["goal"]), measuring).with_rows(rows)
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        if isinstance(error, ScoreboardError):
-            raise
-        raise ScoreboardError(f"{path} is no scoreboard: {error!r}") from error
-    unknown = set(board.rows) - set(all_levels())
-    if unknown:
-        raise ScoreboardError(f"{path} has rows of unknown levels: {', '.join(sorted(unknown))}")
-    return board
+        found = entry(tree, "format", int)
+        if found != _FORMAT:
+            raise ScoreboardError(f"it has format {found}; this version reads {_FORMAT}")
+        goal = entry(tree, "goal", float)
+        if not 0.0 < goal <= 1.0:
+            raise ScoreboardError(f"'goal' is {goal}; it must be above 0 and at most 1")
+        rows = [_row(row) for row in entry(tree, "rows", list) if _has_policy(row)]
+        return Scoreboard(goal, _measuring(entry(tree, "measuring", dict))).with_rows(rows)
+    except ValueError as error:
+        raise ScoreboardError(f"{path} is not a scoreboard: {error}") from error
 
 
 def _row_tree(row: Row) -> dict[str, Any]:
@@ -181,25 +183,66 @@ def _row_tree(row: Row) -> dict[str, Any]:
     return tree
 
 
-def _row(tree: Mapping[str, Any]) -> Row:
-    results = {name: _result(tree["results"][name]) for name in CONDITIONS}
-    policy = Path(tree["policy"])
-    if policy.is_absolute() or ".." in policy.parts:
-        raise ScoreboardError(f"the row of {tree['level']} leads out of its folder: {policy}")
-    facts = {name: tree[name] for name in _FACTS}
-    return Row(level=tree["level"], policy=policy.as_posix(), results=results, **facts)
+def _has_policy(row: Any) -> bool:
+    """Whether a row is of a level that was trained; the others have nothing but their level."""
+    return not isinstance(row, dict) or "policy" in row
 
 
-_FACTS = ("sha256", "steps", "minutes", "seed", "commit", "checkpoint_sha256")
-
-
-def _result(tree: Mapping[str, Any]) -> Result:
-    result = Result(
-        int(tree["episodes"]),
-        int(tree["clears"]),
-        float(tree["progress_mean"]),
-        {str(end): int(count) for end, count in tree["ends"].items()},
+def _row(tree: Any) -> Row:
+    level = entry(tree, "level", str)
+    if level not in all_levels():
+        raise ValueError(f"it has a row of an unknown level, {level!r}")
+    results = entry(tree, "results", dict)
+    return Row(
+        level=level,
+        policy=_policy(level, entry(tree, "policy", str)),
+        sha256=entry(tree, "sha256", str),
+        steps=entry(tree, "steps", int, least=0),
+        minutes=entry(tree, "minutes", float, least=0),
+        seed=entry(tree, "seed", int),
+        commit=entry(tree, "commit", str),
+        checkpoint_sha256=entry(tree, "checkpoint_sha256", str),
+        results={name: _result(entry(results, name, dict)) for name in CONDITIONS},
     )
-    if not 0 <= result.clears <= result.episodes or result.episodes < 1:
-        raise ScoreboardError(f"{result.clears} clears of {result.episodes} episodes cannot be")
+
+
+def _policy(level: str, name: str) -> str:
+    """A policy's file, which lies in the scoreboard's folder: it may be replaced and removed."""
+    path = Path(name)
+    if path.is_absolute() or ".." in path.parts or "\0" in name:
+        raise ValueError(f"the row of {level} leads out of its folder: {name!r}")
+    if path.suffix != SUFFIX:
+        raise ValueError(f"the policy of {level} is {name!r}; its name must end with {SUFFIX}")
+    return path.as_posix()
+
+
+def _measuring(tree: Any) -> Measuring:
+    measuring = Measuring(
+        episodes=entry(tree, "episodes", int, least=1),
+        seed=entry(tree, "seed", int, least=0),
+        sticky_prob=entry(tree, "sticky_prob", float, least=0),
+        noop_max=entry(tree, "noop_max", int, least=0),
+    )
+    # `--verify` plays what is written here.
+    for name, most in (
+        ("episodes", _MOST_EPISODES),
+        ("seed", _MOST_SEED),
+        ("sticky_prob", 1),
+        ("noop_max", _MOST_NOOPS),
+    ):
+        if getattr(measuring, name) > most:
+            raise ValueError(f"'{name}' is {getattr(measuring, name)}; it must be at most {most}")
+    return measuring
+
+
+def _result(tree: Any) -> Result:
+    ends = entry(tree, "ends", dict)
+    result = Result(
+        episodes=entry(tree, "episodes", int, least=1),
+        clears=entry(tree, "clears", int, least=0),
+        progress_mean=entry(tree, "progress_mean", float),
+        ends={end: entry(ends, end, int, least=0) for end in ends},
+    )
+    if result.clears > result.episodes:
+        raise ValueError(f"{result.clears} of {result.episodes} episodes cannot clear")
     return result

@@ -14,11 +14,11 @@ from warpzone.errors import ScoreboardError
 from warpzone.runs.resume import Difference, check_config
 from warpzone.runs.saved_config import FREE_OPTIONS
 from warpzone.system.atomic_file import write_text_atomically
+from warpzone.system.json_file import entry, read_json
 
 STATE_FILE = "campaign.json"
 _FORMAT = 1
-# What may differ between a campaign and its continuation: what may for a run, and how long and for
-# which levels it goes on.
+# What may differ when a campaign is resumed: what may for a run, which levels, and how long.
 _FREE = (
     *FREE_OPTIONS,
     "campaign.levels",
@@ -31,11 +31,11 @@ _FREE = (
 
 @dataclass(frozen=True)
 class TaskState:
-    """How far a run of the campaign is.
+    """The progress of one run of the campaign.
 
     Attributes:
-        rounds: Whose budget it has used up, and was measured after.
-        checks: Times that it seemed to have reached the goal and had not.
+        rounds: Rounds whose budget it has used up, and after which it was measured.
+        checks: How often it seemed to have reached the goal and had not.
         check_from: Steps before which it is not checked again.
     """
 
@@ -46,17 +46,17 @@ class TaskState:
 
 @dataclass(frozen=True)
 class CampaignState:
-    """What was asked for, and how far each run is; what a run has learned is in its own folder."""
+    """What was asked for, and the progress of each run; what it has learned is in its folder."""
 
     asked: Mapping[str, Any]
     tasks: Mapping[str, TaskState] = field(default_factory=dict)
 
     def of(self, name: str) -> TaskState:
-        """The state of a run, which may not have begun."""
+        """The state of a run, which may not have started."""
         return self.tasks.get(name, TaskState())
 
     def having(self, name: str, task: TaskState) -> CampaignState:
-        """The same with another state of one run."""
+        """The same campaign with another state of one run."""
         return replace(self, tasks={**self.tasks, name: task})
 
 
@@ -66,38 +66,45 @@ def asked_of(config: TrainConfig, options: CampaignOptions) -> dict[str, Any]:
 
 
 def write_state(folder: Path, state: CampaignState) -> None:
-    """Writes `campaign.json` in one step."""
+    """Writes `campaign.json` atomically."""
     tree = {"format": _FORMAT, **asdict(state)}
     write_text_atomically(folder / STATE_FILE, json.dumps(tree, indent=1) + "\n")
 
 
 def read_state(folder: Path) -> CampaignState | None:
-    """Reads `campaign.json`; None where no campaign has begun.
+    """Reads `campaign.json`; None where no campaign has started.
 
     Raises:
-        ScoreboardError: It is something else.
+        ScoreboardError: It is something else; the text says what is wrong.
     """
     path = folder / STATE_FILE
     try:
-        tree = json.loads(path.read_text(encoding="utf-8"))
-        if tree["format"] != _FORMAT:
-            raise ScoreboardError(f"{path} has format {tree['format']}; this is {_FORMAT}")
-        tasks = {name: TaskState(**task) for name, task in tree["tasks"].items()}
-        return CampaignState(tree["asked"], tasks)
+        tree = read_json(path)
+        found = entry(tree, "format", int)
+        if found != _FORMAT:
+            raise ScoreboardError(f"it has format {found}; this version reads {_FORMAT}")
+        tasks = entry(tree, "tasks", dict)
+        return CampaignState(
+            entry(tree, "asked", dict),
+            {name: _task(entry(tasks, name, dict)) for name in tasks},
+        )
     except FileNotFoundError:
         return None
     except OSError as error:
         raise ScoreboardError(f"{path} cannot be read: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        if isinstance(error, ScoreboardError):
-            raise
-        raise ScoreboardError(f"{path} is no campaign: {error!r}") from error
+    except ValueError as error:
+        raise ScoreboardError(f"{path} is not a campaign: {error}") from error
+
+
+def _task(tree: Any) -> TaskState:
+    names = ("rounds", "checks", "check_from")
+    return TaskState(*(entry(tree, name, int, least=0) for name in names))
 
 
 def open_state(
     folder: Path, asked: Mapping[str, Any], allow_changes: bool
 ) -> tuple[CampaignState, list[Difference]]:
-    """The state to go on from, and what is asked for differently now.
+    """The state to resume from, and what is asked for differently now.
 
     Raises:
         ResumeError: Something differs that changes what is learned, and that is not allowed.

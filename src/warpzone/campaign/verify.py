@@ -1,4 +1,4 @@
-"""Checking a scoreboard: the same files, played again, must give the same numbers."""
+"""Verifies a scoreboard: the same files, played again, must give the same numbers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from warpzone.evaluate.trained import load_policy
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a check of one row gave; without problems it holds."""
+    """The verdict on one row, which holds when there are no problems."""
 
     level: str
     problems: Sequence[str]
@@ -29,9 +29,9 @@ def verify(folder: Path, board: Scoreboard, levels: Sequence[str] = ()) -> Itera
     """Measures every row again, in the order of the game.
 
     Args:
-        folder: Of the scoreboard.
-        board: What it says.
-        levels: Only these; all by default.
+        folder: The scoreboard's folder.
+        board: The scoreboard.
+        levels: Levels to measure; all by default.
     """
     for level in levels or all_levels():
         row = board.rows.get(level)
@@ -48,7 +48,7 @@ def _problems(folder: Path, board: Scoreboard, row: Row) -> Iterator[str]:
     path = folder / row.policy
     found = read_policy_file(path).sha256
     if found != row.sha256:
-        yield f"{row.policy} is another file: sha256 {found[:12]} instead of {row.sha256[:12]}"
+        yield f"{row.policy} has changed: sha256 {found[:12]} instead of {row.sha256[:12]}"
         return
     trained = load_policy(path)
     for condition in CONDITIONS:
