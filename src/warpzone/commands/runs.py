@@ -30,7 +30,6 @@ class Runs:
 
     def run(self) -> int:
         """Prints the table."""
-        from rich.console import Console
         from rich.table import Table
 
         from warpzone.runs.listing import list_runs
@@ -45,7 +44,7 @@ class Runs:
         for run in found:
             rate = "-" if run.clear_rate is None else f"{run.clear_rate:.0%}"
             table.add_row(str(run.path), run.level or "-", f"{run.steps:,}", rate, run.state)
-        Console().print(table)
+        table_console().print(table)
         for run in found:
             for damage in run.damages:
                 print(f"warning: {damage}")
