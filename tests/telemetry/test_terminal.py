@@ -1,12 +1,15 @@
+import errno
 import io
 import logging
 
 import pytest
+from refusing_stream import RefusingStream
 
 from warpzone.telemetry.advice import HINTS
 from warpzone.telemetry.log_file import log_to
 from warpzone.telemetry.terminal import (
     DisplayHandler,
+    Mode,
     PlainDisplay,
     Progress,
     QuietDisplay,
@@ -76,6 +79,29 @@ def test_the_panel_leaves_the_last_numbers(monkeypatch: pytest.MonkeyPatch, colu
     assert "[env] brackets" in text
     assert "4,210" in text
     assert "34%" in text
+
+
+@pytest.mark.parametrize("mode", ["rich", "plain", "quiet"])
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EPIPE, errno.EIO])
+def test_a_display_whose_output_is_refused_goes_quiet(mode: Mode, code: int) -> None:
+    stream = RefusingStream(code)
+    display = make_display(mode, stream=stream)
+    display.update(HALF)
+    display.message("nobody reads this")
+    stream.code = None
+    display.message("the disk has space again")
+    display.close()
+    assert "the disk has space again" in stream.getvalue()
+
+
+def test_progress_never_shows_more_than_all_and_all_only_at_the_end() -> None:
+    stream = io.StringIO()
+    display = make_display("plain", interval=0.0, stream=stream)
+    display.update(Progress("1-1", 1026, 1000))
+    display.update(Progress("1-1", 999, 1000))
+    over, under = stream.getvalue().splitlines()
+    assert "1.03k/1k steps 100%" in over
+    assert "999/1k steps  99%" in under
 
 
 def test_log_records_appear_with_their_prefix() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 import pytest
 from fault_child import AT_UPDATE
@@ -17,6 +19,7 @@ from small_disk import fill, small_disk
 from warpzone.runs import checkpoint
 from warpzone.runs.checkpoint_store import find_latest, list_checkpoints
 from warpzone.runs.directory import RunDirectory
+from warpzone.runs.listing import summarize_run
 from warpzone.telemetry.heartbeat import last_heartbeat
 
 CHILD = Path(__file__).parents[1] / "support" / "fault_child.py"
@@ -46,7 +49,7 @@ class Child:
     def end(self) -> tuple[int, str, str]:
         """Exit code, all of the output, and the errors."""
         out, err = self.process.communicate(timeout=TIMEOUT)
-        return self.process.returncode, "".join(self.said) + out, err
+        return self.process.returncode, "".join(self.said) + (out or ""), err
 
     @property
     def run(self) -> RunDirectory:
@@ -58,11 +61,14 @@ class Child:
 
 
 @contextmanager
-def training(fault: str, runs: Path, *more: str) -> Iterator[Child]:
+def training(
+    fault: str, runs: Path, *more: str, stdout: int | IO[str] = subprocess.PIPE
+) -> Iterator[Child]:
     command = [sys.executable, str(CHILD), fault, "train", "--runs", str(runs)]
     command += [*OPTIONS.split(), *ENDLESS.split(), *more]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
+    with subprocess.Popen(
+        command, stdout=stdout, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
         try:
             yield Child(process, runs)
         finally:
@@ -71,8 +77,8 @@ def training(fault: str, runs: Path, *more: str) -> Iterator[Child]:
 
 @pytest.mark.parametrize(
     ("number", "code", "reason"),
-    [(signal.SIGINT, 130, "Ctrl-C"), (signal.SIGTERM, 143, "SIGTERM")],
-    ids=["ctrl-c", "term"],
+    [(signal.SIGINT, 130, "Ctrl-C"), (signal.SIGHUP, 129, "SIGHUP")],
+    ids=["ctrl-c", "hang-up"],
 )
 def test_a_signal_saves_the_latest_once_and_the_exit_code_tells(
     tmp_path: Path, rom_path: Path, number: signal.Signals, code: int, reason: str
@@ -139,6 +145,7 @@ def assert_survived(child: Child) -> None:
     code, out, err = child.end()
     assert code == 2
     assert NO_THREADS in out
+    assert "nanobind" not in err, "something still holds on to the environments"
     (line,) = [line for line in err.splitlines() if line.startswith("error: ")]
     assert "cannot be written" in line
     assert "earlier checkpoints are untouched" in line
@@ -162,3 +169,32 @@ def test_a_limit_on_files_does_as_a_full_disk(tmp_path: Path, rom_path: Path) ->
     """Where no file system can be mounted this is the test of a full disk."""
     with training("limited", tmp_path / "runs", "--checkpoint-minutes", "1e-9") as child:
         assert_survived(child)
+
+
+def test_a_stop_signal_for_the_whole_group_ends_a_run_with_worker_processes(
+    tmp_path: Path, rom_path: Path
+) -> None:
+    """As service managers and closed terminals send it."""
+    with training("told", tmp_path / "runs", "--vector", "async") as child:
+        child.wait_for("several updates done")
+        os.killpg(child.process.pid, signal.SIGTERM)
+        code, out, err = child.end()
+        assert (code, err) == (143, "")
+        assert "replaced" not in out
+        assert find_latest(child.run.path) is not None
+        assert child.phase() == "interrupted"
+        logs = sorted(path.name for path in child.run.workers.glob("*.jsonl"))
+        assert logs == [f"worker-{index}.jsonl" for index in range(4)]
+
+
+def test_a_run_whose_output_goes_to_a_full_disk_trains_to_its_end(
+    tmp_path: Path, rom_path: Path
+) -> None:
+    with (
+        Path("/dev/full").open("w") as full,
+        training("none", tmp_path / "runs", "--steps", "160", stdout=full) as child,
+    ):
+        code, _, err = child.end()
+        assert (code, err.count("Traceback")) == (0, 0), err
+        assert child.phase() == "finished"
+        assert summarize_run(child.run.path).steps == 160
