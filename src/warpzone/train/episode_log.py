@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpzone import _native
-from warpzone.envs.endings import end_name
+from warpzone.envs.endings import RUNNING, end_name
 from warpzone.rollout.collector import Info
 from warpzone.telemetry.episodes import Episode, EpisodeStatistics
 from warpzone.train.curriculum.starts import Start
@@ -38,7 +38,9 @@ class EpisodeLog:
     ) -> None:
         """Takes the info of a step; `begun` returns where an environment's episode began."""
         for env in np.nonzero(ended)[0].tolist():
-            self._waiting.append(self._episode(info, env, begun(env), steps))
+            # The worker of an episode that was still running has died: it has no result.
+            if end_name(int(info["end_reason"][env])) != RUNNING:
+                self._waiting.append(self._episode(info, env, begun(env), steps))
 
     def flush(self) -> None:
         """Reports what ended since the last call."""

@@ -15,7 +15,7 @@ from warpzone.config.io import to_toml
 from warpzone.config.options import TrainConfig
 from warpzone.errors import RunCompleteError
 from warpzone.runs import checkpoint
-from warpzone.runs.checkpoint_store import CheckpointStore, find_latest
+from warpzone.runs.checkpoint_store import CheckpointStore, find_latest, list_checkpoints
 from warpzone.runs.directory import RunDirectory, run_of
 from warpzone.runs.resume import Difference, check_config, find_resume
 from warpzone.runs.saved_config import FREE_OPTIONS, saved_config, with_free_options
@@ -119,7 +119,9 @@ def resume(
     config.verify()
     run = run_of(target)
     with run.logging(), log_to(DisplayHandler(make_display("quiet"))):
-        path = find_resume(target, run.path)  # Skips damaged checkpoints, and says so.
+        path = find_resume(target, run.path)  # Skips damaged checkpoints with a warning.
+        if path != target and path != _newest(run):
+            _log.warning("resuming from %s instead", path.name)
     changes = check_config(
         asdict(saved_config(target)), asdict(config), FREE_OPTIONS, allow_changes
     )
@@ -210,6 +212,11 @@ def _train(
         finally:
             heartbeat.close(ending)
     return stop
+
+
+def _newest(run: RunDirectory) -> Path | None:
+    """The newest checkpoint of a run, damaged or not."""
+    return next(iter(list_checkpoints(run.path)), None)
 
 
 def _load(
