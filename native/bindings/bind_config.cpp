@@ -31,7 +31,7 @@ template <typename Value>
 struct Parameter;
 template <>
 struct Parameter<int> {
-  static constexpr const char* kExpected = "a whole number";
+  static constexpr const char* kExpected = "an integer";
 };
 template <>
 struct Parameter<double> {

@@ -83,8 +83,8 @@ void step(Pool& pool, const Array<const std::int64_t>& actions, const Batch& bat
   std::vector<std::int32_t> checked(lanes);
   for (std::size_t lane = 0; lane < lanes; ++lane) {
     if (values[lane] < 0 || values[lane] >= pool.action_count()) {
-      refuse("action " + std::to_string(values[lane]) + " of lane " + std::to_string(lane) +
-             " does not exist; actions go from 0 to " + std::to_string(pool.action_count() - 1));
+      refuse("action " + std::to_string(values[lane]) + " of env " + std::to_string(lane) +
+             " does not exist; actions are 0 to " + std::to_string(pool.action_count() - 1));
     }
     checked[lane] = static_cast<std::int32_t>(values[lane]);
   }

@@ -19,7 +19,7 @@ Pool::Pool(std::shared_ptr<const nes::Cartridge> cartridge, mario::Game game,
 
 Lane& Pool::lane(int index) {
   if (index < 0 || index >= size()) {
-    throw std::out_of_range("lane " + std::to_string(index) + " does not exist; there are " +
+    throw std::out_of_range("env " + std::to_string(index) + " does not exist; there are " +
                             std::to_string(size()));
   }
   return *lanes_[static_cast<std::size_t>(index)];
@@ -67,7 +67,7 @@ void Pool::for_lanes(Work work) {
   std::string text;
   for (std::size_t i = 0; i < errors.size(); ++i) {
     if (errors[i].empty()) continue;
-    text += (text.empty() ? "lane " : "; lane ") + std::to_string(i) + ": " + errors[i];
+    text += (text.empty() ? "env " : "; env ") + std::to_string(i) + ": " + errors[i];
   }
   if (!text.empty()) throw LaneError(text);
 }

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import warpzone
+from warpzone.envs.vectors.make import make_vector_env
 from warpzone.errors import ClosedError, ConfigError, RomError, StateError, WarpzoneError
 
 LANES = 3
@@ -42,23 +43,23 @@ def refusal(call: Callable[[], Any], *kinds: type[Exception]) -> str:
         (0, "shape ()"),
         ([[0, 0, 0]], "shape (1, 3)"),
         ([], "float64"),
-        ([0, 0, 7], "action 7 of lane 2 does not exist; actions go from 0 to 6"),
-        ([0, -1, 0], "action -1 of lane 1"),
-        (np.array([0, 0, 2**40]), "lane 2"),
-        (np.array([2**63, 0, 0], np.uint64), "lane 0"),
-        (np.array([0, 0, -(2**40)]), "lane 2"),
-        ([0.0, 1.0, 2.0], "whole numbers, not float64"),
+        ([0, 0, 7], "action 7 of env 2 does not exist; actions are 0 to 6"),
+        ([0, -1, 0], "action -1 of env 1"),
+        (np.array([0, 0, 2**40]), "env 2"),
+        (np.array([2**63, 0, 0], np.uint64), "env 0"),
+        (np.array([0, 0, -(2**40)]), "env 2"),
+        ([0.0, 1.0, 2.0], "integers, not float64"),
         (np.array([0, np.nan, 0]), "float64"),
         (np.array([0, np.inf, 0], np.float32), "float32"),
         (np.array([True, False, True]), "bool"),
         (np.array([1 + 2j] * 3), "complex128"),
-        (["0", "1", "2"], "whole numbers"),
-        ("012", "whole numbers"),
-        (None, "whole numbers"),
-        ([0, None, 0], "whole numbers"),
-        ([[0], [0, 1], 0], "3 whole numbers"),
+        (["0", "1", "2"], "integers"),
+        ("012", "integers"),
+        (None, "integers"),
+        ([0, None, 0], "integers"),
+        ([[0], [0, 1], 0], "3 integers"),
         (np.array(["2020-01-01"] * 3, "datetime64[D]"), "datetime64"),
-        ({"a": 1}, "whole numbers"),
+        ({"a": 1}, "integers"),
     ],
 )
 def test_wrong_actions_are_refused_and_no_lane_moves(
@@ -169,8 +170,8 @@ def test_buffers_that_cannot_be_written_are_refused_not_copied(
         ({"size": "84"}, "a pair"),
         ({"stack": 17}, "from 0 to 16"),
         ({"stack": -1}, "from 0 to 16"),
-        ({"stack": 4.0}, "stack is 4.0; it must be a whole number"),
-        ({"stack": 2**70}, "a whole number"),
+        ({"stack": 4.0}, "stack is 4.0; it must be an integer"),
+        ({"stack": 2**70}, "an integer"),
         ({"frame_skip": 0}, "from 1 to 60"),
         ({"frame_skip": 61}, "from 1 to 60"),
         ({"max_pool": "yes"}, "True or False"),
@@ -239,12 +240,12 @@ def test_a_missing_image_and_a_wrong_state_have_errors_of_their_own(make: Any) -
     [
         (-1, "seeds go from 0"),
         (2**64, "seeds go from 0"),
-        ([1, 2], "2 seeds were given for 3 lanes"),
+        ([1, 2], "seed has 2 items; for 3 environments it must have 3"),
         ([1, 2, -3], "seeds go from 0"),
         (1.5, "seed is 1.5"),
         ("abc", "seed is 'abc'"),
-        ([1, 2, 3.5], "whole number"),
-        ({"a": 1}, "whole number"),
+        ([1, 2, 3.5], "an integer"),
+        ({"a": 1}, "an integer"),
     ],
 )
 def test_wrong_seeds_are_refused(env: warpzone.MarioVectorEnv, seed: Any, part: str) -> None:
@@ -264,10 +265,10 @@ def test_wrong_reset_masks_are_refused(env: warpzone.MarioVectorEnv, mask: Any) 
 def test_unknown_reset_options_are_refused(env: warpzone.MarioVectorEnv) -> None:
     before = env.ram()
     wrong = {"reset_masks": np.ones(LANES, np.bool_)}
-    assert "'reset_masks' is no reset option" in refusal(lambda: env.reset(options=wrong))
+    assert "'reset_masks' is not a reset option" in refusal(lambda: env.reset(options=wrong))
     np.testing.assert_array_equal(env.ram(), before)
     single = warpzone.MarioEnv("1-1")
-    assert "only 'state'" in refusal(lambda: single.reset(options={"level": "1-2"}))
+    assert "the only one is 'state'" in refusal(lambda: single.reset(options={"level": "1-2"}))
     assert "bytes" in refusal(lambda: single.reset(options={"state": "text"}))
 
 
@@ -310,7 +311,7 @@ def test_the_single_environment_refuses_wrong_actions(action: Any) -> None:
     env = warpzone.MarioEnv("1-1")
     env.reset(seed=0)
     before = env.ram()
-    assert "does not exist; actions go from 0 to 6" in refusal(lambda: env.step(action))
+    assert "does not exist; actions are 0 to 6" in refusal(lambda: env.step(action))
     np.testing.assert_array_equal(env.ram(), before)
     env.step(np.array(1))
 
@@ -348,7 +349,26 @@ def test_a_closed_environment_says_so() -> None:
         lambda: env.native_seconds,
     ]
     for call in calls:
-        assert "closed; make a new one" in refusal(call, ClosedError)
+        assert "closed; create a new one" in refusal(call, ClosedError)
+
+
+@pytest.mark.parametrize("render_mode", [None, "rgb_array"])
+def test_a_closed_single_environment_says_so(render_mode: Any) -> None:
+    env = warpzone.MarioEnv("1-1", obs="tiles", render_mode=render_mode)
+    env.reset(seed=0)
+    env.close()
+    env.close()
+    for call in (lambda: env.step(0), env.reset, env.render, env.ram):
+        assert "closed; create a new one" in refusal(call, ClosedError)
+
+
+def test_a_closed_vector_of_gymnasium_says_so() -> None:
+    env = make_vector_env("1-1", num_envs=1, vector="sync", obs="tiles", render_mode="rgb_array")
+    env.reset(seed=0)
+    env.close()
+    env.close()
+    for call in (lambda: env.step([0]), env.reset, env.render):
+        assert "closed; create a new one" in refusal(call, ClosedError)
 
 
 def test_every_error_is_a_warpzone_error_and_what_python_would_raise() -> None:

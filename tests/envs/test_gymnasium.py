@@ -204,7 +204,7 @@ def test_render_shows_a_loaded_state() -> None:
     env = warpzone.make_vec("1-1,1-2", num_envs=2, render_mode="rgb_array")
     env.reset(seed=0)
     env.step([3, 3])
-    env.load_state(env.save_state(1), lanes=[0])
+    env.load_state(env.save_state(1), env_ids=[0])
     pictures = env.render()
     assert pictures is not None
     assert (pictures[0] != pictures[1]).mean() < 0.02

@@ -119,7 +119,7 @@ def test_a_lane_may_play_a_level_that_was_not_configured() -> None:
     env = warpzone.make_vec("1-1", num_envs=2, obs="tiles")
     env.reset(seed=0)
     for name in SMB_AREAS:
-        env.set_level(name, lanes=[1])
+        env.set_level(name, env_ids=[1])
         _, info = env.reset()
         assert f"{info['world'][1]}-{info['stage'][1]}" == name
         assert (info["world"][0], info["stage"][0]) == (1, 1)

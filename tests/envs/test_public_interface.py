@@ -15,7 +15,7 @@ PROMISED = """
 env = warpzone.make_vec("1-1", num_envs=16, num_threads=2)
 obs, info = env.reset(seed=0)
 obs, reward, terminated, truncated, info = env.step(actions)
-blob = env.save_state(lane=3); env.load_state(blob, lanes=[0, 1])
+blob = env.save_state(env_id=3); env.load_state(blob, env_ids=[0, 1])
 ram = env.ram()
 
 single = gymnasium.make("warpzone/SuperMarioBros-8-4-v0")

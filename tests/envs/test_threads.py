@@ -189,7 +189,7 @@ def test_a_failing_lane_is_named_and_the_others_have_stepped(threads: int) -> No
     env.step([RIGHT_RUN] * 3)
     twin.step([RIGHT_RUN] * 3)
     env.reset(options={"reset_mask": np.array([True, False, True])})
-    with pytest.raises(EnvError, match=r"^lane 1: .*reset it first$"):
+    with pytest.raises(EnvError, match=r"^env 1: .*reset it first$"):
         env.step([RIGHT_RUN] * 3)
     fresh = warpzone.make_vec("1-1", num_envs=1, num_threads=1)
     fresh.reset(seed=0)
@@ -208,7 +208,7 @@ def test_a_failing_lane_is_named_and_the_others_have_stepped(threads: int) -> No
 
 def test_all_failing_lanes_are_named() -> None:
     env = warpzone.make_vec("1-1", num_envs=3, num_threads=2, autoreset="disabled")
-    with pytest.raises(EnvError, match=r"lane 0: .*; lane 1: .*; lane 2: "):
+    with pytest.raises(EnvError, match=r"env 0: .*; env 1: .*; env 2: "):
         env.step([0] * 3)
 
 
@@ -224,7 +224,7 @@ def test_two_callers_take_turns() -> None:
                     env.step([RIGHT_RUN] * 4)
                 else:
                     env.set_reward_weights(distance=float(number))
-                    env.load_state(env.save_state(0), lanes=[number])
+                    env.load_state(env.save_state(0), env_ids=[number])
                     env.ram()
         except Exception as error:  # noqa: BLE001
             errors.append(error)

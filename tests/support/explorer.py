@@ -45,7 +45,7 @@ def play_until(level: str, x: int, *, halfway: bool = True, rounds: int = 200) -
             _, _, terminated, _, info = env.step(actions)
             if terminated.any():
                 alive &= ~terminated
-                env.load_state(trail[-1][1], lanes=np.flatnonzero(terminated).tolist())
+                env.load_state(trail[-1][1], env_ids=np.flatnonzero(terminated).tolist())
         safe = alive & info["on_ground"] & info["in_control"]
         reach = np.where(safe, info["x_pos"], -1)
         best = int(reach.argmax())

@@ -1,4 +1,4 @@
-"""What users hand to an environment, checked: each mistake is answered with one sentence."""
+"""Checks of what users pass to an environment: each mistake gets one sentence."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from numpy.typing import ArrayLike, NDArray
 from warpzone import _native
 from warpzone.errors import ConfigError, StateError
 
-# More lanes than this are a slip of the finger: their memory alone would be tens of gigabytes.
-# Pixels that a place may lie below a way point: less than a maze's corridor is high, or more than
-# a screen.
-_CORRIDOR, _ANY_DEPTH = 40, 1 << 20
-# Pixels of the way that may be passed over in one go. In a maze little more than a leap: 4-4 wants
-# a detour over the upper corridor, 349 pixels of the way, and sends back who comes straight on.
-_STRAIGHT_ON, _LEAP = 384, 224
+# More environments than this are a typing mistake: their memory would be tens of gigabytes.
 _MOST = 100_000
 _MOST_STEPS = 1_000_000_000
+# How far below a point of a route Mario may pass it, in pixels: less than the height of a maze's
+# corridor, or more than a screen.
+_CORRIDOR, _ANY_DEPTH = 40, 1 << 20
+# Pixels of a route that may be skipped at once. In a maze little more than a jump: 4-4 demands a
+# detour over the upper corridor, 349 pixels of the route, and loops back when Mario skips it.
+_STRAIGHT_ON, _JUMP = 384, 224
 
-#: One lane, several, or None for all of them.
-Lanes = int | Sequence[int] | None
+#: One environment, several, or None for all of them.
+EnvIds = int | Sequence[int] | None
 Seeds = int | Sequence[int | None] | None
 
 
@@ -34,84 +34,86 @@ def check_render_mode(render_mode: str | None) -> None:
 
 
 def check_ends(terminated: Any, truncated: Any) -> None:
-    """Raises TypeError for anything but arrays of truths: the native side sees only their bytes."""
+    """Raises TypeError for anything but bool arrays: the native side sees only their bytes."""
     if any(not isinstance(a, np.ndarray) or a.dtype != np.bool_ for a in (terminated, truncated)):
         raise TypeError("terminated and truncated are arrays of bool")
 
 
 def checked_count(name: str, value: Any) -> int:
-    """A number of lanes or threads."""
+    """Returns a number of environments or threads."""
     if not isinstance(value, int | np.integer):
-        raise ConfigError(f"{name} is {value!r}; it must be a whole number")
+        raise ConfigError(f"{name} is {value!r}; it must be an integer")
     if not 1 <= value <= _MOST:
         raise ConfigError(f"{name} is {value}; it must be at least 1 and at most {_MOST}")
     return int(value)
 
 
 def checked_steps(value: Any) -> int:
-    """A limit in steps; 0 for none."""
+    """Returns a limit in steps; 0 for none."""
     if not isinstance(value, int | np.integer) or not 0 <= value <= _MOST_STEPS:
-        raise ConfigError(f"the step limit is {value!r}; give a whole number of steps, 0 for none")
+        raise ConfigError(
+            f"the step limit is {value!r}; give an integer of at least 0; 0 means no limit"
+        )
     return int(value)
 
 
 def checked_state(blob: Any) -> bytes:
-    """A save state, as far as can be told without reading it."""
+    """Returns a save state, checked as far as possible without reading it."""
     if not isinstance(blob, bytes | bytearray | memoryview):
         raise ConfigError(f"a save state is bytes, not {type(blob).__name__}")
     if len(blob) == 0:
-        raise StateError("this is no save state: it is empty")
+        raise StateError("the save state is empty")
     return bytes(blob)
 
 
-def checked_lane(lane: Any, count: int) -> int:
-    """The number of one lane."""
-    if not isinstance(lane, int | np.integer):
-        raise ConfigError(f"lane is {lane!r}; it must be a whole number")
-    if not 0 <= lane < count:
-        raise ConfigError(f"lane {lane} does not exist; there are {count}")
-    return int(lane)
+def checked_env_id(env_id: Any, count: int) -> int:
+    """Returns the index of one environment."""
+    if not isinstance(env_id, int | np.integer):
+        raise ConfigError(f"env_id is {env_id!r}; it must be an integer")
+    if not 0 <= env_id < count:
+        raise ConfigError(f"env {env_id} does not exist; there are {count}, counted from 0")
+    return int(env_id)
 
 
-def checked_lanes(lanes: Lanes, count: int) -> list[int]:
-    """The numbers of lanes, all of them right before anything is done with one."""
-    if lanes is None:
+def checked_env_ids(env_ids: EnvIds, count: int) -> list[int]:
+    """Returns the indices of environments, all of them checked before any is used."""
+    if env_ids is None:
         return list(range(count))
-    if isinstance(lanes, int | np.integer):
-        return [checked_lane(lanes, count)]
-    if isinstance(lanes, str | bytes) or not isinstance(lanes, Sequence | np.ndarray):
-        raise ConfigError(f"lanes are {lanes!r}; give a number or a list of them")
-    return [checked_lane(lane, count) for lane in lanes]
+    if isinstance(env_ids, int | np.integer):
+        return [checked_env_id(env_ids, count)]
+    if isinstance(env_ids, str | bytes) or not isinstance(env_ids, Sequence | np.ndarray):
+        raise ConfigError(f"env_ids is {env_ids!r}; give an integer or a list of integers")
+    return [checked_env_id(env_id, count) for env_id in env_ids]
 
 
 def checked_actions(actions: ArrayLike, count: int) -> NDArray[np.int64]:
-    """One whole number a lane; their range is checked where they are used."""
+    """Returns one integer per environment; their range is checked where they are used."""
     try:
         array = np.asarray(actions)
     except ValueError:  # Rows of different lengths.
-        raise ConfigError(f"actions must be {count} whole numbers") from None
+        raise ConfigError(f"actions must be {count} integers") from None
     if array.dtype.kind not in "iu":
-        raise ConfigError(f"actions must be whole numbers, not {array.dtype}")
+        raise ConfigError(f"actions must be integers, not {array.dtype}")
     if array.shape != (count,):
         raise ConfigError(
-            f"actions have shape {array.shape}; with {count} lanes it must be ({count},)"
+            f"actions have shape {array.shape}; for {count} environments it must be ({count},)"
         )
-    # Unsigned numbers too large for this become negative, and are refused as such.
+    # Unsigned numbers that are too large become negative, and are refused as such.
     return np.ascontiguousarray(array, np.int64)
 
 
 def checked_option(options: Any, name: str) -> Any:
-    """The one thing that `reset` takes as an option; None without it."""
+    """Returns the one option that `reset` takes; None without it."""
     if options is not None and not isinstance(options, Mapping):
         raise ConfigError(f"options must be a dict or None, not {type(options).__name__}")
     for given in options or ():
         if given != name:
-            raise ConfigError(f"{given!r} is no reset option; there is only {name!r}")
+            raise ConfigError(f"{given!r} is not a reset option; the only one is {name!r}")
     return (options or {}).get(name)
 
 
 def checked_mask(options: Any, count: int) -> NDArray[np.bool_]:
-    """The lanes that `options["reset_mask"]` selects; all without one."""
+    """Returns which environments `options["reset_mask"]` selects; all without a mask."""
     mask = checked_option(options, "reset_mask")
     if mask is None:
         return np.ones(count, np.bool_)
@@ -124,39 +126,43 @@ def checked_mask(options: Any, count: int) -> NDArray[np.bool_]:
 
 
 def checked_seeds(seed: Seeds, count: int) -> list[int | None]:
-    """A seed a lane: `seed` and the numbers after it, or the given ones."""
+    """Returns one seed per environment: `seed`, `seed + 1` and so on, or the given list."""
     try:
         if isinstance(seed, Sequence | np.ndarray):
             seeds = [None if one is None else operator.index(one) for one in seed]
         else:
-            seeds = [operator.index(seed) + lane for lane in range(count)]  # type: ignore[arg-type]
+            seeds = [operator.index(seed) + index for index in range(count)]  # type: ignore[arg-type]
     except TypeError:
-        raise ConfigError(f"seed is {seed!r}; it must be a whole number or a list") from None
+        raise ConfigError(
+            f"seed is {seed!r}; it must be an integer or a list of integers"
+        ) from None
     if len(seeds) != count:
-        raise ConfigError(f"{len(seeds)} seeds were given for {count} lanes")
+        raise ConfigError(
+            f"seed has {len(seeds)} items; for {count} environments it must have {count}"
+        )
     if any(one is not None and not 0 <= one < 2**64 for one in seeds):
         raise ConfigError(f"seed is {seed}; seeds go from 0 to 2**64 - 1")
     return seeds
 
 
-def make_route(way: Any, *, maze: bool = True) -> _native.Route | None:
-    """A route along way points (area, x, y), for use again and again; None for none.
+def make_route(points: Any, *, maze: bool = True) -> _native.Route | None:
+    """Returns a route along points (area, x, y), which many environments can share.
 
     Args:
-        way: The points.
-        maze: Whether Mario must follow closely: pass points at about their height, and pass over
-            none. In a maze he could otherwise take the corridor beneath, or leave out a detour
-            that it asks for; elsewhere he may walk where the way leaps. He never may pass above
-            it: a ceiling leads past the exit.
+        points: The points; None or an empty list for no route.
+        maze: Whether Mario must follow the route closely: pass each point at about its height, and
+            skip none. In a maze he could otherwise take the corridor beneath, or leave out a detour
+            that the maze demands; elsewhere he may walk where the route jumps. He must never pass
+            above it: the top of a cave leads past the exit.
     """
     try:
-        points = [[operator.index(number) for number in point] for point in way or ()]
+        numbers = [[operator.index(number) for number in point] for point in points or ()]
     except (TypeError, ValueError) as error:
-        raise ConfigError("a route is a list of way points (area, x, y)") from error
-    for point in points:
+        raise ConfigError("a route is a list of points (area, x, y)") from error
+    for point in numbers:
         if any(abs(number) >= 2**31 for number in point):
-            raise ConfigError(f"way point {tuple(point)} is in no level")
-    if not points:
+            raise ConfigError(f"route point {tuple(point)} is not in any level")
+    if not numbers:
         return None
-    below, window = (_CORRIDOR, _LEAP) if maze else (_ANY_DEPTH, _STRAIGHT_ON)
-    return _native.Route(points, below=below, window=window)
+    below, window = (_CORRIDOR, _JUMP) if maze else (_ANY_DEPTH, _STRAIGHT_ON)
+    return _native.Route(numbers, below=below, window=window)

@@ -63,7 +63,7 @@ def make_vec(
         rom: Path of the game's image; by default the installed one.
         game: 'smb' for Super Mario Bros., 'lost-levels' for The Lost Levels.
         weights: Reward weights that differ from the defaults, by name.
-        level_order: 'cycle': lane i always plays levels[i mod n]; 'random': a new one at every
+        level_order: 'cycle': env i always plays levels[i mod n]; 'random': a new one at every
             reset.
         obs: 'pixels': grey pictures, stacked (stack, height, width); 'rgb': colour pictures
             (height, width, 3 * stack); 'tiles': the tile grid read from RAM, with features.

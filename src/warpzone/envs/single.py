@@ -24,7 +24,7 @@ from warpzone.envs.options import EnvOptions, RenderMode, Weight, check_keywords
 from warpzone.envs.random_stream import RandomStream
 from warpzone.envs.rules import make_rules
 from warpzone.envs.setup import observation_space, prepare, reward_weights
-from warpzone.errors import ConfigError
+from warpzone.errors import ClosedError, ConfigError
 
 _FRAMES_PER_SECOND = 60
 _BLOCKS_ACROSS = 21  # A shown button is this part of the picture's side.
@@ -76,6 +76,7 @@ class MarioEnv(gym.Env[Obs, np.int64]):
         self._buttons = 0
         self._run_steps = 0
         self._ended = True
+        self._closed = False
         self.observation_space = observation_space(
             config, self._picture.height, self._picture.width, stack
         )
@@ -89,6 +90,7 @@ class MarioEnv(gym.Env[Obs, np.int64]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Obs, dict[str, Any]]:
         """Begins an episode; `options={"state": blob}` begins it at a save state."""
+        self._check_open()
         super().reset(seed=seed)
         if seed is not None:
             self._random = RandomStream(seed)
@@ -110,10 +112,11 @@ class MarioEnv(gym.Env[Obs, np.int64]):
 
     def step(self, action: Any) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
         """Holds the action's buttons for `frame_skip` frames."""
+        self._check_open()
         actions = self._config.actions
         if not _is_whole(action) or not 0 <= int(action) < len(actions):
             raise ConfigError(
-                f"action {action!r} does not exist; actions go from 0 to {len(actions) - 1}"
+                f"action {action!r} does not exist; actions are 0 to {len(actions) - 1}"
             )
         if self._ended:
             raise gym.error.ResetNeeded("the episode has ended: call reset() first")
@@ -129,12 +132,18 @@ class MarioEnv(gym.Env[Obs, np.int64]):
         return self._observation(), reward, terminated, truncated, info
 
     def render(self) -> NDArray[np.uint8] | None:
-        """The screen as it is, 240 x 256 x 3."""
+        """Returns the frame on the screen, 240 x 256 x 3."""
+        self._check_open()
         return self._machine.screen if self.render_mode == "rgb_array" else None
 
     def close(self) -> None:
-        """Frees the machine."""
+        """Frees the machine; closing again does nothing."""
+        self._closed = True
         self._machine.close()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ClosedError("this environment is closed; create a new one")
 
     @property
     def machine(self) -> Machine:
@@ -158,7 +167,8 @@ class MarioEnv(gym.Env[Obs, np.int64]):
         self._weights = reward_weights({**self._weights.as_dict(), **weights})
 
     def ram(self) -> NDArray[np.uint8]:
-        """A copy of the machine's RAM."""
+        """Returns a copy of the machine's RAM."""
+        self._check_open()
         return self._machine.ram.copy()
 
     def _play(self, buttons: int) -> NDArray[np.uint8]:

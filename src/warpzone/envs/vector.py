@@ -1,4 +1,4 @@
-"""The vector environment: many games over native threads, written straight into arrays."""
+"""The vector environment: many environments on native threads, written straight into arrays."""
 
 from __future__ import annotations
 
@@ -22,20 +22,15 @@ from warpzone.envs.buffers import (
     obs_parts,
 )
 from warpzone.envs.checks import (
-    Lanes,
     Seeds,
     check_ends,
     check_render_mode,
     checked_actions,
     checked_count,
-    checked_lane,
-    checked_lanes,
     checked_mask,
     checked_seeds,
-    checked_state,
-    checked_steps,
-    make_route,
 )
+from warpzone.envs.controls import EnvControls
 from warpzone.envs.options import (
     Autoreset,
     Game,
@@ -48,11 +43,11 @@ from warpzone.envs.options import (
     Weight,
     check_keywords,
 )
-from warpzone.envs.setup import observation_space, prepare, reward_weights
+from warpzone.envs.setup import observation_space, prepare
 from warpzone.errors import ClosedError, ConfigError
 from warpzone.system.cpu import processor_cores
 
-#: Gymnasium's names for our `autoreset`.
+#: Gymnasium's names for the values of `autoreset`.
 AUTORESET_MODES = {
     "next-step": AutoresetMode.NEXT_STEP,
     "same-step": AutoresetMode.SAME_STEP,
@@ -60,15 +55,13 @@ AUTORESET_MODES = {
 }
 
 
-class MarioVectorEnv(VectorEnv[Obs, Any, Any]):
-    """Many games of Super Mario Bros., stepped together.
+class MarioVectorEnv(EnvControls, VectorEnv[Obs, Any, Any]):
+    """Many environments of Super Mario Bros., stepped together.
 
-    Observations that `step` returns belong to the caller: memory is used again only once nobody
-    refers to it. `info` describes the step just taken: a dict of arrays with a value a lane.
+    Observations that `step` returns belong to the caller: their memory is reused only when nothing
+    refers to it any more. `info` describes the step just taken: a dict of arrays with one value per
+    environment.
     """
-
-    #: Whether a lane can be saved and gone on with exactly.
-    saves_states = True
 
     def __init__(
         self,
@@ -159,14 +152,14 @@ class MarioVectorEnv(VectorEnv[Obs, Any, Any]):
         self._allocate()
 
     def _allocate(self) -> None:
-        lanes = self.num_envs
-        self._reward = np.zeros(lanes, np.float32)
-        self._terminated = np.zeros(lanes, np.bool_)
-        self._truncated = np.zeros(lanes, np.bool_)
-        self._info_arrays = InfoArrays(lanes)
+        count = self.num_envs
+        self._reward = np.zeros(count, np.float32)
+        self._terminated = np.zeros(count, np.bool_)
+        self._truncated = np.zeros(count, np.bool_)
+        self._info_arrays = InfoArrays(count)
         same_step = self.config.autoreset == "same-step"
         self._final: Obs = empty_obs(self.observation_space) if same_step else None
-        self._seeded = np.zeros(lanes, np.bool_)
+        self._seeded = np.zeros(count, np.bool_)
         self._obs_buffers = ObsBuffers(self._new_buffer)
 
     def _make_batch(
@@ -176,15 +169,15 @@ class MarioVectorEnv(VectorEnv[Obs, Any, Any]):
         terminated: NDArray[np.bool_],
         truncated: NDArray[np.bool_],
     ) -> _native.Batch:
-        pictures, features = obs_parts(obs)
-        final_pictures, final_features = obs_parts(self._final)
+        images, features = obs_parts(obs)
+        final_images, final_features = obs_parts(self._final)
         return self._pool.batch(
-            pictures,
+            images,
             features,
             reward,
             terminated.view(np.uint8),
             truncated.view(np.uint8),
-            final_pictures,
+            final_images,
             final_features,
             self._info_arrays.numbers,
             self._info_arrays.flags.view(np.uint8),
@@ -195,7 +188,7 @@ class MarioVectorEnv(VectorEnv[Obs, Any, Any]):
     @property
     def _pool(self) -> _native.Pool:
         if self._native_pool is None:
-            raise ClosedError("this environment is closed; make a new one")
+            raise ClosedError("this environment is closed; create a new one")
         return self._native_pool
 
     def _new_buffer(self) -> ObsBuffer:
@@ -212,12 +205,12 @@ class MarioVectorEnv(VectorEnv[Obs, Any, Any]):
         seed: Seeds = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Obs, dict[str, Any]]:
-        """Begins an episode in every lane, or in those of `options["reset_mask"]`.
+        """Begins an episode in every environment, or in those of `options["reset_mask"]`.
 
         Args:
-            seed: Lane i gets `seed + i`, or the i-th of a list. Without a seed a lane's random
-                stream goes on.
-            options: `{"reset_mask": mask}` resets only some lanes.
+            seed: Environment i gets `seed + i`, or item i of a list. Without a seed, random streams
+                continue.
+            options: `{"reset_mask": mask}` resets only some environments.
         """
         mask = checked_mask(options, self.num_envs)
         seeds = self._seeds(seed, mask)
@@ -236,12 +229,12 @@ class MarioVectorEnv(VectorEnv[Obs, Any, Any]):
         if self._seeded[mask].all():
             return []
         first = int(self.np_random.integers(2**62))
-        return [None if self._seeded[lane] else first + lane for lane in range(self.num_envs)]
+        return [None if seeded else first + index for index, seeded in enumerate(self._seeded)]
 
     def step(
         self, actions: ArrayLike
     ) -> tuple[Obs, NDArray[np.float32], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
-        """One action in every lane."""
+        """Takes one action in every environment."""
         obs, batch = self._obs_buffers.lease()
         self._pool.step(checked_actions(actions, self.num_envs), batch)
         return (
@@ -263,11 +256,11 @@ class MarioVectorEnv(VectorEnv[Obs, Any, Any]):
         """As `step`, but writes into the caller's arrays and returns only `info`.
 
         Args:
-            actions: One a lane.
+            actions: One per environment.
             obs: uint8, C-contiguous, shaped like `observation_space`; a dict of two for tiles.
-            reward: float32, one a lane.
-            terminated: bool, one a lane.
-            truncated: bool, one a lane.
+            reward: float32, one per environment.
+            terminated: bool, one per environment.
+            truncated: bool, one per environment.
         """
         try:
             check_ends(terminated, truncated)
@@ -281,7 +274,7 @@ class MarioVectorEnv(VectorEnv[Obs, Any, Any]):
         return self._step_info(terminated | truncated)
 
     def _step_info(self, ended: NDArray[np.bool_]) -> dict[str, Any]:
-        """Info, and with same-step autoreset how the episodes that ended looked at their end."""
+        """Returns the info; with same-step autoreset also the last moments of ended episodes."""
         info = self._info_arrays.info()
         if self._final is not None and np.count_nonzero(ended):  # Faster than `any`.
             info.update(
@@ -293,108 +286,25 @@ class MarioVectorEnv(VectorEnv[Obs, Any, Any]):
         return info
 
     def render(self) -> tuple[NDArray[np.uint8], ...] | None:
-        """The last drawn screen of every lane, each 240 x 256 x 3."""
+        """Returns the last drawn frame of every environment, each 240 x 256 x 3."""
         if self.render_mode != "rgb_array":
             return None
-        return tuple(self._pool.picture(lane) for lane in range(self.num_envs))
+        return tuple(self._pool.picture(index) for index in range(self.num_envs))
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Ends the threads and frees the lanes."""
+        """Ends the threads and frees the environments."""
         self._obs_buffers.clear()
         self._native_pool = None
 
     # Beyond Gymnasium.
 
     def observe(self) -> tuple[Obs, dict[str, Any]]:
-        """Observations and info of the present moment, without a step: after `load_state`, say."""
+        """Returns observations and info of the present moment, for example after `load_state`."""
         obs, batch = self._obs_buffers.lease()
         self._pool.observe(list(range(self.num_envs)), batch)
         return obs, self._info_arrays.info()
 
-    def save_state(self, lane: int) -> bytes:
-        """The whole lane: machine, episode, random stream and stacked pictures."""
-        return self._pool.save(checked_lane(lane, self.num_envs))
-
-    def save_console(self, lane: int) -> bytes:
-        """The machine of a lane alone: smaller than `save_state`, and enough to start from."""
-        return self._pool.save_console(checked_lane(lane, self.num_envs))
-
-    def load_state(self, blob: bytes, lanes: Lanes = None, *, keep_random: bool = False) -> None:
-        """Puts lanes where `blob` was saved; `observe` tells what they see there.
-
-        Args:
-            blob: From `save_state` of an env with the same observations, or from `Console.save`.
-            lanes: Which ones; all by default.
-            keep_random: Leave each lane its own random stream instead of the saved one.
-        """
-        state = checked_state(blob)
-        for lane in checked_lanes(lanes, self.num_envs):
-            self._pool.load(lane, state, keep_random)
-
-    def ram(self) -> NDArray[np.uint8]:
-        """A read-only copy of every lane's RAM, (num_envs, 2048)."""
-        ram = self._pool.ram()
-        ram.flags.writeable = False
-        return ram
-
-    def set_level(self, level: str, lanes: Lanes = None) -> None:
-        """Gives lanes another level, from their next reset on; they draw no random ones then."""
-        if not isinstance(level, str):
-            raise ConfigError(f"level is {level!r}; levels are written like '1-1'")
-        for lane in checked_lanes(lanes, self.num_envs):
-            self._pool.set_level(lane, level)
-
-    def levels(self) -> list[str]:
-        """The level of each lane."""
-        return [self._pool.level(lane) for lane in range(self.num_envs)]
-
-    def set_start_state(
-        self, blob: bytes | None, lanes: Lanes = None, *, idle: bool = True
-    ) -> None:
-        """Gives lanes a save state to start from, or takes it away, from their next reset on.
-
-        Args:
-            blob: From `save_state`, `save_console` or `Console.save`; None for the level's start.
-            lanes: Which ones; all by default.
-            idle: Whether the random idle frames (`noop_max`) come before play there as well.
-        """
-        state = b"" if blob is None else checked_state(blob)
-        for lane in checked_lanes(lanes, self.num_envs):
-            self._pool.set_start_state(lane, state, idle)
-
-    def set_route(
-        self, way: Sequence[tuple[int, int, int]] | _native.Route | None, lanes: Lanes = None
-    ) -> None:
-        """Measures progress along way points (area, x, y), from the next reset or load on.
-
-        Args:
-            way: The points, or what `make_route` made of them, or None for none.
-            lanes: Which ones; all by default.
-        """
-        route = way if isinstance(way, _native.Route) else make_route(way)
-        for lane in checked_lanes(lanes, self.num_envs):
-            self._pool.set_route(lane, route)
-
-    def set_step_limit(self, steps: int, lanes: Lanes = None) -> None:
-        """Cuts episodes after so many steps, from the next reset or load on.
-
-        Args:
-            steps: At least 1, or 0 for none besides `max_steps`.
-            lanes: Which ones; all by default.
-        """
-        limit = checked_steps(steps)
-        for lane in checked_lanes(lanes, self.num_envs):
-            self._pool.set_step_limit(lane, limit)
-
-    def set_reward_weights(self, **weights: Weight) -> None:
-        """Changes some reward weights, from the next step on."""
-        self._pool.set_weights(reward_weights({**self._pool.weights().as_dict(), **weights}))
-
-    def reward_weights(self) -> dict[str, Weight]:
-        """The reward weights in use."""
-        return dict(self._pool.weights().as_dict())
-
     @property
     def native_seconds(self) -> float:
-        """Time spent so far inside the native reset and step."""
+        """Seconds spent so far inside the native reset and step."""
         return self._pool.seconds

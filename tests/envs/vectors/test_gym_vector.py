@@ -110,7 +110,7 @@ def test_what_only_the_pool_can_do_is_refused() -> None:
     ):
         with pytest.raises(StateError, match="vector='native'"):
             refused()
-    with pytest.raises(ConfigError, match="actions go from 0 to 6"):
+    with pytest.raises(ConfigError, match="actions are 0 to 6"):
         games.step([7])
     games.close()
 
@@ -130,7 +130,9 @@ def test_falling_back_to_one_process_happens_only_on_request(
     monkeypatch.setattr("warpzone.envs.vectors.gym_vector.ProcessVectorEnv", _raising(broken))
     with pytest.raises(WorkerError, match="worker 0 was killed"):
         GymVectorEnv(**options)
-    with pytest.warns(RuntimeWarning, match="--fallback-sync: all games run in this process"):
+    with pytest.warns(
+        RuntimeWarning, match="--fallback-sync: all environments run in this process"
+    ):
         games = GymVectorEnv(fallback_sync=True, **options)
     assert games.vector == "sync"
     games.reset(seed=0)

@@ -1,4 +1,4 @@
-"""Games in Gymnasium's vectors, with the surface of our own pool."""
+"""Gymnasium's sync and async vector environments, with the interface of `MarioVectorEnv`."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from warpzone.envs.single import MarioEnv
 from warpzone.envs.vector import AUTORESET_MODES
 from warpzone.envs.vectors.options import WorkerOptions, check_vector
 from warpzone.envs.vectors.process_env import ProcessVectorEnv
-from warpzone.errors import ConfigError, StateError, WorkerError
+from warpzone.errors import ClosedError, ConfigError, StateError, WorkerError
 
-_NO_STATES = "only the pool has save states: make the games with vector='native'"
+_NO_STATES = "save states need the native vector: use vector='native'"
 _OWN_KEYWORDS = (
     *("num_envs", "render_mode", "vector", "backend"),
     *("strict_stage", "fallback_sync", "workers"),
@@ -41,7 +41,7 @@ _STATUS_NUMBERS = {"small": 0, "tall": 1, "fireball": 2}
 
 @dataclass(frozen=True)
 class EnvFactory:
-    """Makes one game; plain data, so that it can be sent to a worker."""
+    """Creates one environment; plain data, so that it can be sent to a worker."""
 
     level: Any
     options: dict[str, Any]
@@ -52,13 +52,13 @@ class EnvFactory:
 
 
 class GymVectorEnv(VectorEnv[Obs, Any, Any]):
-    """Games that step one after the other, or in processes; used as `MarioVectorEnv` is.
+    """Environments that step one after the other, or in processes; used as `MarioVectorEnv` is.
 
-    Observations, rewards, ends and infos are those of the pool. What only the pool can do (save
-    states, changing levels or weights while it runs) is not offered.
+    Observations, rewards, ends and infos are those of `MarioVectorEnv`. What only the native pool
+    can do (save states, levels, routes and step limits that change while it runs) raises an error.
     """
 
-    #: Lanes cannot be saved: emulators in other processes keep their memory to themselves.
+    #: Environments cannot be saved: emulators in other processes keep their memory to themselves.
     saves_states = False
 
     def __init__(
@@ -74,18 +74,18 @@ class GymVectorEnv(VectorEnv[Obs, Any, Any]):
         render_mode: RenderMode | None = None,
         **options: Unpack[EnvOptions],
     ) -> None:
-        """Makes the games.
+        """Creates the environments.
 
         Args:
-            level: A level ('1-1'), several ('1-1,1-2', or a list), 'all', or 'game'.
-            num_envs: Number of games.
-            vector: 'sync' (in this process, one after the other) or 'async' (a process each).
-            backend: The machine: our own console, or 'nes-py'.
-            strict_stage: Fail when a machine begins another level than the one asked for.
-            fallback_sync: Use 'sync' when the workers cannot be started, and say so.
+            level: Levels to play: '1-1', '1-1,1-2', '1-1..1-4', a list, 'all', or 'game'.
+            num_envs: Number of environments.
+            vector: 'sync' (one after the other in this process) or 'async' (one process each).
+            backend: The emulator: 'native' or 'nes-py'.
+            strict_stage: Raise an error when the emulator starts another level than requested.
+            fallback_sync: Use 'sync', with a warning, when the workers cannot be started.
             workers: How processes are started and watched.
             render_mode: None or 'rgb_array'.
-            options: `rom`, `game`, `weights`, and the parameters in `warpzone.parameter_help()`.
+            options: As for `warpzone.make_vec`.
 
         Raises:
             WorkerError: A worker could not be started; no process is left.
@@ -101,13 +101,13 @@ class GymVectorEnv(VectorEnv[Obs, Any, Any]):
         self.single_observation_space, self.single_action_space = spaces_of(setup)
         levels = list(self.config.levels)
         draws = self.config.level_order == "random"
-        self._levels = [levels[lane % len(levels)] for lane in range(self.num_envs)]
+        self._levels = [levels[index % len(levels)] for index in range(self.num_envs)]
         common = {"backend": backend, "strict_stage": strict_stage, "render_mode": render_mode}
         makers = [
             EnvFactory(levels if draws else level, common | options) for level in self._levels
         ]
         self._draws = draws
-        self._env = self._make_env(makers, vector, workers, fallback_sync)
+        self._gym_env = self._make_env(makers, vector, workers, fallback_sync)
         self.vector = "async" if isinstance(self._env, ProcessVectorEnv) else "sync"
         self.metadata = {**MarioEnv.metadata, **self._env.metadata}
         self.observation_space = self._env.observation_space
@@ -115,6 +115,12 @@ class GymVectorEnv(VectorEnv[Obs, Any, Any]):
         self._info_arrays = InfoArrays(self.num_envs)
         self._obs: Obs = empty_obs(self.observation_space)
         self._weights: dict[str, Weight] = dict(options.get("weights") or {})
+
+    @property
+    def _env(self) -> Any:
+        if self.closed:
+            raise ClosedError("this environment is closed; create a new one")
+        return self._gym_env
 
     def _make_env(
         self,
@@ -136,7 +142,7 @@ class GymVectorEnv(VectorEnv[Obs, Any, Any]):
                 if not fallback_sync:
                     raise
                 warnings.warn(
-                    f"[env] {error}; --fallback-sync: all games run in this process",
+                    f"[env] {error}; --fallback-sync: all environments run in this process",
                     RuntimeWarning,
                     stacklevel=3,
                 )
@@ -147,7 +153,7 @@ class GymVectorEnv(VectorEnv[Obs, Any, Any]):
     def reset(
         self, *, seed: Seeds = None, options: dict[str, Any] | None = None
     ) -> tuple[Obs, dict[str, Any]]:
-        """Begins an episode in every lane, or in those of `options["reset_mask"]`."""
+        """Begins an episode in every environment, or in those of `options["reset_mask"]`."""
         mask = checked_mask(options, self.num_envs)
         seeds = None if seed is None else checked_seeds(seed, self.num_envs)
         masked = {} if mask.all() else {"reset_mask": mask.copy()}
@@ -159,17 +165,16 @@ class GymVectorEnv(VectorEnv[Obs, Any, Any]):
     def step(
         self, actions: ArrayLike
     ) -> tuple[Obs, NDArray[np.float32], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
-        """One action in every lane."""
+        """Takes one action in every environment."""
         chosen = checked_actions(actions, self.num_envs)
         count = len(self.config.actions)
         if chosen.min() < 0 or chosen.max() >= count:
-            raise ConfigError(f"an action does not exist; actions go from 0 to {count - 1}")
+            raise ConfigError(f"an action does not exist; actions are 0 to {count - 1}")
         obs, reward, terminated, truncated, info = self._env.step(chosen)
         self._obs = obs
         ended = terminated | truncated
         final = info.get("final_info")
-        everyone = np.ones(self.num_envs, np.bool_)
-        self._take(info, everyone)
+        self._take(info, np.ones(self.num_envs, np.bool_))
         if final is not None:
             self._take(final, ended)
         result = self._info_arrays.info()
@@ -201,92 +206,94 @@ class GymVectorEnv(VectorEnv[Obs, Any, Any]):
         return info
 
     def render(self) -> Any:
-        """The screen of every lane."""
+        """Returns the frame of every environment."""
         return self._env.render() if self.render_mode == "rgb_array" else None
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Ends the games and their processes."""
-        self._env.close(**kwargs)
+        """Ends the environments and their processes."""
+        self._gym_env.close(**kwargs)
 
     # Beyond Gymnasium.
 
     def levels(self) -> list[str]:
-        """The level of each lane in the step just taken."""
+        """Returns the level of each environment in the step just taken."""
         return list(self._env.call("level")) if self._draws else list(self._levels)
 
     def observe(self) -> tuple[Obs, dict[str, Any]]:
-        """Observations and info of the last reset or step, once more."""
+        """Returns observations and info of the last reset or step again."""
         return copied_obs(self._obs), self._info_arrays.info()
 
     def set_reward_weights(self, **weights: Weight) -> None:
-        """Changes some reward weights, from the next step on, of workers yet to come as well."""
+        """Changes some reward weights from the next step on, also for workers that are replaced."""
         reward_weights(weights)  # Refused here, before any environment has changed.
         self._weights = self._weights | weights
         self._env.call("set_reward_weights", **weights)
         makers = self._env.env_fns
-        for lane, maker in enumerate(makers):
-            makers[lane] = replace(maker, options=maker.options | {"weights": self._weights})
+        for index, maker in enumerate(makers):
+            makers[index] = replace(maker, options=maker.options | {"weights": self._weights})
 
-    def save_state(self, lane: int) -> bytes:
+    def save_state(self, env_id: int) -> bytes:
         """Always fails; see `saves_states`."""
         raise StateError(_NO_STATES)
 
-    def load_state(self, blob: bytes, lanes: Any = None, *, keep_random: bool = False) -> None:
+    def load_state(self, blob: bytes, env_ids: Any = None, *, keep_random: bool = False) -> None:
         """Always fails; see `saves_states`."""
         raise StateError(_NO_STATES)
 
-    def save_console(self, lane: int) -> bytes:
+    def save_console(self, env_id: int) -> bytes:
         """Always fails; see `saves_states`."""
         raise StateError(_NO_STATES)
 
-    def set_start_state(self, blob: bytes | None, lanes: Any = None, *, idle: bool = True) -> None:
+    def set_start_state(
+        self, blob: bytes | None, env_ids: Any = None, *, idle: bool = True
+    ) -> None:
         """Always fails; see `saves_states`."""
         raise StateError(_NO_STATES)
 
-    def set_level(self, level: str, lanes: Any = None) -> None:
-        """Always fails: each game was made for its levels."""
-        raise ConfigError("levels change while games run only with vector='native'")
+    def set_level(self, level: str, env_ids: Any = None) -> None:
+        """Always fails: each environment was created for its levels."""
+        raise ConfigError("levels can change while environments run only with vector='native'")
 
-    def set_route(self, way: Any, lanes: Any = None) -> None:
+    def set_route(self, route: Any, env_ids: Any = None) -> None:
         """Always fails: progress is measured by areas."""
-        raise ConfigError("progress is measured along a route only with vector='native'")
+        raise ConfigError("progress can follow a route only with vector='native'")
 
-    def set_step_limit(self, steps: int, lanes: Any = None) -> None:
-        """Always fails: games in processes know only `max_steps`."""
-        raise ConfigError("episodes get limits of their own only with vector='native'")
+    def set_step_limit(self, steps: int, env_ids: Any = None) -> None:
+        """Always fails: these environments know only `max_steps`."""
+        raise ConfigError("step limits per environment need vector='native'; use max_steps")
 
-    def _take(self, info: dict[str, Any], lanes: NDArray[np.bool_]) -> None:
-        """Keeps what an info says of some lanes; where it says nothing, the last word stands.
+    def _take(self, info: dict[str, Any], chosen: NDArray[np.bool_]) -> None:
+        """Keeps the infos of some environments; where a field is absent, the last value stays.
 
-        Gymnasium tells of a lane only what its environment did: nothing of one that was not reset,
-        and nothing of one whose worker was lost.
+        Gymnasium's info has no fields for an environment that was not reset, or whose worker was
+        lost.
         """
         numbers, flags = self._info_arrays.numbers, self._info_arrays.flags
         for row, name in enumerate(_native.INFO_NUMBERS):
-            self._copy(info, name, numbers[row], lanes)
+            self._copy(info, name, numbers[row], chosen)
         for row, name in enumerate(_native.INFO_FLAGS):
-            self._copy(info, name, flags[row], lanes)
-        self._copy(info, "reward_terms", self._info_arrays.terms, lanes)
-        self._copy(info, "enemies", self._info_arrays.enemies, lanes)
+            self._copy(info, name, flags[row], chosen)
+        self._copy(info, "reward_terms", self._info_arrays.terms, chosen)
+        self._copy(info, "enemies", self._info_arrays.enemies, chosen)
 
     def _copy(
-        self, info: dict[str, Any], name: str, target: NDArray[Any], lanes: NDArray[np.bool_]
+        self, info: dict[str, Any], name: str, target: NDArray[Any], chosen: NDArray[np.bool_]
     ) -> None:
         if name not in info:
             return
-        told = info[f"_{name}"] & lanes
+        present = info[f"_{name}"] & chosen
         values = info[name]
         if values.dtype == object:  # The classic info spells Mario's status as a word.
             values = np.array([_STATUS_NUMBERS.get(value, 0) for value in values])
-        target[told] = values[told]
+        target[present] = values[present]
 
     def _stacked(self, final: NDArray[Any]) -> Obs:
-        """Last observations of the lanes that ended, as a batch; the others are black."""
+        """Batches the last observations of ended episodes; the others are zero."""
         batch = empty_obs(self.observation_space)
-        for lane, obs in enumerate(final):
+        for index, obs in enumerate(final):
             if isinstance(obs, dict):
                 for name, array in obs.items():
-                    batch[name][lane] = array
+                    batch[name][index] = array
             elif obs is not None:
-                batch[lane] = obs
+                batch[index] = obs
         return batch

@@ -1,4 +1,4 @@
-"""Any vector of games by name: our pool, or Gymnasium's vectors."""
+"""Any kind of vector environment by name: the native pool, or Gymnasium's vectors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from warpzone.envs.vector import MarioVectorEnv
 from warpzone.envs.vectors.gym_vector import GymVectorEnv
 from warpzone.envs.vectors.options import Vector, WorkerOptions, check_vector
 
-#: A vector of games, whichever it is.
+#: A vector environment of either kind.
 AnyVectorEnv = MarioVectorEnv | GymVectorEnv
 
 
@@ -28,22 +28,22 @@ def make_vector_env(
     render_mode: RenderMode | None = None,
     **options: Unpack[EnvOptions],
 ) -> AnyVectorEnv:
-    """Makes games on a backend in a kind of vector.
+    """Creates a vector environment on a backend.
 
     Args:
-        level: A level ('1-1'), several ('1-1,1-2', or a list), 'all', or 'game'.
-        num_envs: Number of games.
-        vector: 'native' for our pool of threads, 'sync' or 'async' for Gymnasium's vectors.
-        backend: The machine: our own console, or 'nes-py', which needs 'sync' or 'async'.
-        num_threads: Threads of the pool; by default one a processor core.
-        strict_stage: Fail when a machine begins another level than the one asked for.
-        fallback_sync: Use 'sync' when the workers of 'async' cannot be started, and say so.
+        level: Levels to play: '1-1', '1-1,1-2', '1-1..1-4', a list, 'all', or 'game'.
+        num_envs: Number of environments.
+        vector: 'native' for the native thread pool, 'sync' or 'async' for Gymnasium's vectors.
+        backend: The emulator: 'native', or 'nes-py', which needs 'sync' or 'async'.
+        num_threads: Threads of the pool; by default one per processor core.
+        strict_stage: Raise an error when the emulator starts another level than requested.
+        fallback_sync: Use 'sync', with a warning, when the workers of 'async' cannot be started.
         workers: How processes are started and watched.
         render_mode: None or 'rgb_array'.
-        options: `rom`, `game`, `weights`, and the parameters in `warpzone.parameter_help()`.
+        options: As for `warpzone.make_vec`.
 
     Raises:
-        ConfigError: For a vector or backend that does not exist, or not together.
+        ConfigError: For a vector or backend that does not exist, or both that do not fit together.
         WorkerError: A worker could not be started; no process is left.
     """
     check_backend(backend)

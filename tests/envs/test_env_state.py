@@ -52,9 +52,9 @@ def test_loading_replays_exactly_sticky_buttons_included(options: dict[str, Any]
     env.reset(seed=3)
     actions = held_actions(1, 2, 70)
     play(env, actions[:20])
-    blob = env.save_state(lane=0)
+    blob = env.save_state(env_id=0)
     first = play(env, actions[20:])
-    env.load_state(blob, lanes=[0])
+    env.load_state(blob, env_ids=[0])
     again = play(env, actions[20:])
     assert_same_steps(again, 0, first, 0)
 
@@ -65,7 +65,7 @@ def test_a_state_moves_to_other_lanes_and_leaves_the_rest_alone() -> None:
     actions = np.repeat(held_actions(2, 1, 30), 4, axis=1)
     play(env, actions[:15])
     ram = env.ram()
-    env.load_state(env.save_state(lane=3), lanes=[0, 1])
+    env.load_state(env.save_state(env_id=3), env_ids=[0, 1])
     assert (env.ram()[[0, 1]] == ram[3]).all()
     assert (env.ram()[2] == ram[2]).all()
     steps = play(env, actions[15:])
@@ -79,7 +79,7 @@ def test_a_state_moves_to_another_environment() -> None:
     other.reset(seed=99)
     actions = held_actions(2, 2, 30)
     play(env, actions[:10])
-    other.load_state(env.save_state(1), lanes=2)
+    other.load_state(env.save_state(1), env_ids=2)
     expected = play(env, actions[10:])
     got = play(other, np.column_stack([actions[10:], actions[10:, 1]]))
     assert_same_steps(got, 2, expected, 1)
@@ -119,7 +119,7 @@ def test_a_consoles_state_begins_an_episode_there() -> None:
         single.step(RIGHT_RUN)
     env = make()
     env.reset(seed=0)
-    env.load_state(single.console.save(), lanes=[1])
+    env.load_state(single.console.save(), env_ids=[1])
     obs, info = env.observe()
     assert (env.ram()[1] == single.ram()).all()
     assert info["x_pos"][1] > 150
@@ -214,8 +214,8 @@ def test_levels_change_at_the_next_reset() -> None:
     env = make(3, level="1-1,1-2", max_steps=4)
     assert env.levels() == ["1-1", "1-2", "1-1"]
     env.reset(seed=0)
-    env.set_level("4-4", lanes=[1])
-    env.set_level("8-1", lanes=2)
+    env.set_level("4-4", env_ids=[1])
+    env.set_level("8-1", env_ids=2)
     assert env.levels() == ["1-1", "4-4", "8-1"]
     assert env.step([0] * 3)[4]["world"].tolist() == [1, 1, 1]
     for _ in range(4):
@@ -227,7 +227,7 @@ def test_levels_change_at_the_next_reset() -> None:
 def test_a_given_level_stays_though_others_are_drawn_at_random() -> None:
     env = make(2, level="1-1,1-2,1-3", level_order="random")
     env.reset(seed=0)
-    env.set_level("8-1", lanes=[0])
+    env.set_level("8-1", env_ids=[0])
     worlds = [env.reset()[1]["world"].tolist() for _ in range(4)]
     assert worlds == [[8, 1]] * 4
 
@@ -238,7 +238,7 @@ def test_start_states_change_at_the_next_reset_and_can_be_taken_away() -> None:
     play(env, [[RIGHT_RUN] * 2] * 25)
     blob = env.save_state(0)
     x = int(env.observe()[1]["x_pos"][0])
-    env.set_start_state(blob, lanes=[1])
+    env.set_start_state(blob, env_ids=[1])
     assert env.reset()[1]["x_pos"].tolist() == [40, x]
     env.set_start_state(None)
     assert env.reset()[1]["x_pos"].tolist() == [40, 40]
