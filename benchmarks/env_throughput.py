@@ -19,11 +19,11 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 
 from comparison import Comparison, as_json, markdown
-from peers import install
-from peers.serve import Worker, measure
 from workloads import agent_steps, raw_frames
 
 from warpzone.bench.machine import machine_info
+from warpzone.bench.peers import install
+from warpzone.bench.peers.serve import Worker, measure
 from warpzone.rom import locate as roms
 
 Contestants = dict[str, Callable[[], float]]
@@ -46,7 +46,7 @@ def compare_agent_steps(options: argparse.Namespace, rom: Path) -> list[Comparis
     integrations = install.retro_integration(options.peers, rom)
     with ExitStack() as stack:
         arguments = (str(integrations), install.RETRO_GAME)
-        retro = stack.enter_context(closing(Worker(python, "retro_steps.py", *arguments)))
+        retro = stack.enter_context(closing(Worker(python, "retro_steps", *arguments)))
         ours = stack.enter_context(closing(agent_steps(rom, num_envs=1, num_threads=1)))
         best = best_rates(
             {
@@ -66,7 +66,7 @@ def compare_raw_frames(options: argparse.Namespace, rom: Path) -> list[Compariso
     """Compares the bare console with nes-py, which always renders."""
     python = install.install(install.NES_PY, options.peers)
     not_rendered, rendered = raw_frames(rom, render=False), raw_frames(rom, render=True)
-    with closing(Worker(python, "nespy_frames.py")) as peer:
+    with closing(Worker(python, "nespy_frames")) as peer:
         best = best_rates(
             {
                 "not rendered": lambda: measure(

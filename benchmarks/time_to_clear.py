@@ -22,9 +22,14 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from warpzone.bench.machine import machine_info
-from warpzone.config.io import from_toml
-from warpzone.config.options import TrainConfig
-from warpzone.config.presets import preset, with_algorithm, with_observations, with_solutions
+from warpzone.config import (
+    TrainConfig,
+    from_toml,
+    preset,
+    with_algorithm,
+    with_observations,
+    with_solutions,
+)
 from warpzone.evaluate.evaluation import evaluate
 from warpzone.evaluate.trained import Player
 from warpzone.train.trainer import Trainer

@@ -21,11 +21,11 @@ from pathlib import Path
 
 from comparison import Comparison, as_json, markdown
 from env_throughput import best_rates
-from peers import install
-from peers.serve import Worker, measure
 
 from warpzone.bench.machine import machine_info
-from warpzone.config.presets import preset, with_observations
+from warpzone.bench.peers import install
+from warpzone.bench.peers.serve import Worker, measure
+from warpzone.config import make_config
 from warpzone.train.trainer import Trainer
 
 BARS = {"pixels": 15, "tiles": 35}
@@ -33,7 +33,7 @@ BARS = {"pixels": 15, "tiles": 35}
 
 def trainer(obs: str) -> Trainer:
     """Returns a trainer of the CPU preset that is ready for its first update."""
-    ours = Trainer(with_observations(preset("cpu"), obs))
+    ours = Trainer(make_config(obs=obs))
     ours.begin()
     return ours
 
@@ -52,7 +52,7 @@ def main() -> None:
     batches = {obs: ours.storage.steps * ours.storage.lanes for obs, ours in contestants.items()}
     epochs = contestants["pixels"].config.learn.epochs
     python = install.install(install.SB3, options.peers)
-    with closing(Worker(python, "sb3_train.py", str(epochs))) as peer:
+    with closing(Worker(python, "sb3_train", str(epochs))) as peer:
         best = best_rates(
             {
                 obs: lambda obs=obs: measure(  # type: ignore[misc]

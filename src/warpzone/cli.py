@@ -1,4 +1,4 @@
-"""The `warpzone` command: parsing, dispatch and how errors are shown."""
+"""The `warpzone` command: dispatch, and how errors are shown."""
 
 from __future__ import annotations
 
@@ -6,73 +6,58 @@ import io
 import os
 import sys
 import warnings
-from collections.abc import Callable, Sequence
-from typing import Protocol, TextIO
-
-import tyro
+from collections.abc import Sequence
+from typing import TextIO
 
 from warpzone import __version__
-from warpzone.commands.benches import Bench
-from warpzone.commands.campaign import Campaign, campaign_defaults
+from warpzone.commands.bench_env import BenchEnv
+from warpzone.commands.bench_overlap import BenchOverlap
+from warpzone.commands.bench_replay import BenchReplay
+from warpzone.commands.bench_train import BenchTrain
+from warpzone.commands.campaign import Campaign
+from warpzone.commands.command import Command, Group, description, summary
 from warpzone.commands.doctor import Doctor
 from warpzone.commands.evaluate import Evaluate
 from warpzone.commands.export import Export
+from warpzone.commands.parser import parse_command
 from warpzone.commands.play import Play
 from warpzone.commands.render import Render
 from warpzone.commands.report import Report
-from warpzone.commands.rom import Rom
-from warpzone.commands.runs import Runs, RunsShow, Video
+from warpzone.commands.rom import RomImport, RomInstall, RomShow
+from warpzone.commands.runs import RunsList, RunsShow
 from warpzone.commands.scoreboard import Scores
 from warpzone.commands.solve import Solve
-from warpzone.commands.tools import Tools
-from warpzone.commands.train import Train, settled, train_defaults
-from warpzone.errors import WarpzoneError
+from warpzone.commands.tools import Backfill
+from warpzone.commands.train import Train
+from warpzone.commands.video import Video
+from warpzone.config.values import suggestion
+from warpzone.errors import ConfigError, WarpzoneError
 from warpzone.system.os_errors import describe_os_error
 from warpzone.system.text import printable
 
 _DESCRIPTION = """Super Mario Bros. for reinforcement learning, fast and exact.
 
 Examples:
-  warpzone rom install        # fetch the game once, after a question
-  warpzone rom status         # which files are in use
-  warpzone render -o run.mp4  # film an episode of a scripted policy
-  warpzone play --level 1-1   # play yourself, in a window
-  warpzone train --level 1-1  # train a policy from scratch
-  warpzone eval runs/mario-1-1   # how often it clears the level
-  warpzone video runs/mario-1-1  # film it
-  warpzone runs               # what was trained so far
-  warpzone runs show runs/mario-1-1   # what its latest checkpoint holds
-  warpzone export runs/mario-1-1 -o 1-1.policy   # its policy as one small file
-  warpzone campaign --levels all -o campaign/   # train every level, keep a scoreboard
-  warpzone scoreboard policies/  # how well each of the 32 levels is played
-  warpzone report campaign/   # all of it as one page
-  warpzone solve --level 8-4   # find a way through a level by search
-  warpzone bench env          # how fast it runs here
-  warpzone doctor             # what is wrong on this machine
-  warpzone COMMAND --help     # options and examples of a command
-  warpzone --version
-"""
-
-_EXIT_ERROR = 2
-_EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
-_EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
-
-
-class Command(Protocol):
-    """What every command's options class offers."""
-
-    def run(self) -> int:
-        """Does the work and returns the exit code."""
-
+  warpzone rom install                  # download the game once, after asking
+  warpzone train --level 1-1            # train a policy from scratch
+  warpzone eval runs/mario-1-1          # how often it clears the level
+  warpzone video runs/mario-1-1         # record it
+  warpzone runs list                    # what has been trained so far
+  warpzone solve --level 8-4            # find inputs that clear a level by search
+  warpzone play --level 1-1             # play yourself, in a window
+  warpzone doctor                       # what is wrong on this machine"""
 
 # Options classes import nothing heavy (torch, imageio, pygame) at module level, so that `--help`
 # answers at once.
-COMMANDS: dict[str, Callable[..., Command]] = {
-    "rom": Rom,
+COMMANDS: dict[str, type[Command] | Group] = {
+    "rom": Group(
+        "Install, import and show game images.",
+        {"install": RomInstall, "import": RomImport, "status": RomShow},
+    ),
     "train": Train,
     "eval": Evaluate,
     "video": Video,
-    "runs": Runs,
+    "runs": Group("List runs and inspect checkpoints.", {"list": RunsList, "show": RunsShow}),
     "campaign": Campaign,
     "export": Export,
     "scoreboard": Scores,
@@ -80,16 +65,18 @@ COMMANDS: dict[str, Callable[..., Command]] = {
     "solve": Solve,
     "render": Render,
     "play": Play,
-    "bench": Bench,
-    "tools": Tools,
+    "bench": Group(
+        "Measure how fast things run on this machine.",
+        {"env": BenchEnv, "train": BenchTrain, "overlap": BenchOverlap, "replay": BenchReplay},
+    ),
+    "tools": Group("Repair files of earlier versions.", {"backfill": Backfill}),
     "doctor": Doctor,
 }
 
-_PARSING = (
-    tyro.conf.OmitSubcommandPrefixes,
-    tyro.conf.OmitArgPrefixes,
-    tyro.conf.FlagCreatePairsOff,
-)
+_EXIT_ERROR = 2
+_EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
+_EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
+_HELP = ("-h", "--help", "--help-all")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -102,17 +89,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit code.
     """
     arguments = list(sys.argv[1:] if arguments is None else arguments)
-    # Torch's threads otherwise spin while they wait for each other: with another busy program on
+    # PyTorch's threads otherwise spin while they wait for each other: with another busy program on
     # the machine, training was measured to be more than twenty times slower.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     _escape_unprintable()
-    if arguments == ["--version"]:
-        print(f"warpzone {__version__}")
-        return 0
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning
         try:
-            return _parse(arguments or ["--help"]).run()
+            return _dispatch(arguments)
         except WarpzoneError as error:
             return _fail(error)
         except KeyboardInterrupt:
@@ -141,34 +125,39 @@ def _escape_unprintable() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def _parse(arguments: Sequence[str]) -> Command:
-    if arguments[0] == "train":
-        # Its defaults depend on some of its own options: the preset, a file, a run to resume.
-        rest = settled(list(arguments[1:]))
-        return tyro.cli(
-            Train, prog="warpzone train", args=rest, default=train_defaults(rest), config=_PARSING
-        )
-    if arguments[0] == "campaign":
-        rest = list(arguments[1:])
-        return tyro.cli(
-            Campaign,
-            prog="warpzone campaign",
-            args=rest,
-            default=campaign_defaults(rest),
-            config=_PARSING,
-        )
-    if arguments[:2] == ["runs", "show"]:
-        # `runs` itself takes a folder, so this is no subcommand of it.
-        rest = list(arguments[2:])
-        return tyro.cli(RunsShow, prog="warpzone runs show", args=rest, config=_PARSING)
-    command: Command = tyro.extras.subcommand_cli_from_dict(
-        COMMANDS,
-        prog="warpzone",
-        description=_DESCRIPTION,
-        args=arguments,
-        config=_PARSING,
-    )
-    return command
+def _dispatch(arguments: list[str]) -> int:
+    if arguments == ["--version"]:
+        print(f"warpzone {__version__}")
+        return 0
+    command: type[Command] | Group = Group(_DESCRIPTION, COMMANDS)
+    names: list[str] = []
+    rest = arguments
+    while isinstance(command, Group):
+        group = " ".join(["warpzone", *names])
+        if not rest or rest[0] in _HELP:
+            return _print_group(group, command)
+        word, *rest = rest
+        if word not in command.commands:
+            known = command.commands
+            remedy = suggestion(word, known) or f"; there are {', '.join(known)}"
+            raise ConfigError(f"`{group}` has no command {word!r}{remedy}")
+        names.append(word)
+        command = command.commands[word]
+    try:
+        parsed = parse_command(command, " ".join(names), rest)
+    except SystemExit:  # --help
+        sys.stdout.flush()  # Here, where a reader that has gone away is expected.
+        return 0
+    return parsed.run()
+
+
+def _print_group(name: str, group: Group) -> int:
+    """Prints what the commands of a group do."""
+    lines = [f"usage: {name} COMMAND [options]", "", description(group), "", "Commands:"]
+    lines += [f"  {word:<12}{summary(command)}" for word, command in group.commands.items()]
+    lines += ["", f"`{name} COMMAND --help` shows the options and examples of a command."]
+    print("\n".join(lines), flush=True)
+    return 0
 
 
 def _show_warning(  # noqa: PLR0917 - the signature is given by the warnings module

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from warpzone.config.options import EnvOptions, LearnOptions, RunOptions, TrainConfig
+from warpzone.config import EnvOptions, LearnOptions, RunOptions, TrainConfig
 from warpzone.telemetry.episodes import Episode
 from warpzone.train.trainer import Trainer
 

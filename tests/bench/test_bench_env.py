@@ -1,6 +1,5 @@
 import csv
 import json
-import runpy
 from pathlib import Path
 
 import numpy as np
@@ -8,14 +7,12 @@ import pytest
 
 from warpzone import cli
 from warpzone.bench.env import held_actions, measure, measure_steps
-
-BENCHMARKS = Path(__file__).parent.parent.parent / "benchmarks"
+from warpzone.bench.peers.play import action_sequence
 
 
 def test_workload_equals_that_of_the_peers() -> None:
-    peers = runpy.run_path(str(BENCHMARKS / "peers" / "play.py"))
     for seed in (0, 7):
-        np.testing.assert_array_equal(held_actions(seed, 500), peers["action_sequence"](seed, 500))
+        np.testing.assert_array_equal(held_actions(seed, 500), action_sequence(seed, 500))
 
 
 def test_rate_is_measured_with_the_given_clock() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from warpzone import cli
 from warpzone.bench.overlap import balanced, overlap_config
-from warpzone.config.options import TrainConfig
+from warpzone.config import TrainConfig
 
 
 def read(path: Path) -> list[dict[str, str]]:

@@ -20,7 +20,7 @@ from warpzone.campaign.options import CampaignOptions
 from warpzone.campaign.plan import Budget, Task, check_base
 from warpzone.campaign.scoreboard import Measuring, Scoreboard, read_board
 from warpzone.campaign.state import CampaignState, asked_of, open_state, read_state
-from warpzone.config.options import TrainConfig
+from warpzone.config import TrainConfig
 from warpzone.errors import ConfigError, ResumeError, ScoreboardError
 from warpzone.system.signals import StopRequest
 

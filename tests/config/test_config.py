@@ -8,9 +8,17 @@ from pathlib import Path
 import pytest
 
 from warpzone.commands.train import train_defaults
-from warpzone.config.io import from_environment, from_toml, to_toml
-from warpzone.config.options import EnvOptions, LearnOptions, ModelOptions, TrainConfig
-from warpzone.config.presets import PRESETS, preset
+from warpzone.config import (
+    PRESETS,
+    EnvOptions,
+    LearnOptions,
+    ModelOptions,
+    TrainConfig,
+    from_environment,
+    from_toml,
+    preset,
+    to_toml,
+)
 from warpzone.errors import ConfigError
 
 

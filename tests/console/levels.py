@@ -8,13 +8,11 @@ from pathlib import Path
 import numpy as np
 
 import warpzone
+from warpzone.bench.peers.level_start import ALL_LEVELS, Level, start_level
 
-_ROOT = Path(__file__).resolve().parents[2]
-for _folder in (_ROOT / "benchmarks", _ROOT / "tests" / "reference"):
-    sys.path.insert(0, str(_folder))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "reference"))
 
-from peers.level_start import ALL_LEVELS, Level, start_level  # noqa: E402  (needs the paths above)
-from player import random_buttons  # noqa: E402
+from player import random_buttons
 
 __all__ = ["ALL_LEVELS", "Level", "buttons_for", "start_lost_levels", "state_at_start"]
 

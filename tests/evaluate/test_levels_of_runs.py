@@ -10,13 +10,7 @@ from typing import Any
 import pytest
 
 from warpzone import _native, cli
-from warpzone.config.options import (
-    EnvOptions,
-    LearnOptions,
-    ModelOptions,
-    RunOptions,
-    TrainConfig,
-)
+from warpzone.config import EnvOptions, LearnOptions, ModelOptions, RunOptions, TrainConfig
 from warpzone.envs.setup import expand_levels
 from warpzone.errors import ConfigError
 from warpzone.evaluate.run_evaluation import results_table

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from warpzone.config.options import EnvOptions, LearnOptions, ModelOptions, RunOptions, TrainConfig
+from warpzone.config import EnvOptions, LearnOptions, ModelOptions, RunOptions, TrainConfig
 from warpzone.models.actor_critic import ActorCritic
 from warpzone.models.memory import make_memory
 from warpzone.models.noisy import NoisyLinear

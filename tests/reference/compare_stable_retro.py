@@ -23,17 +23,14 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from player import plan
 
 import warpzone
+from warpzone.bench.peers import install
+from warpzone.bench.peers.level_start import ALL_LEVELS, Level, start_level
 from warpzone.rom import locate as roms
 
 HERE = Path(__file__).resolve().parent
-BENCHMARKS = HERE.parents[1] / "benchmarks"
-sys.path.insert(0, str(BENCHMARKS))
-
-from peers import install  # noqa: E402  (needs the path above)
-from peers.level_start import ALL_LEVELS, Level, start_level  # noqa: E402
-from player import plan  # noqa: E402
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -110,7 +107,7 @@ class Reference:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env=os.environ | {"PYTHONPATH": str(BENCHMARKS)},
+            env=os.environ | {"PYTHONPATH": str(install.IMPORT_FROM)},
         )
 
     def _answer(self, level: Level) -> None:

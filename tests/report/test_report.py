@@ -14,8 +14,7 @@ from PIL import Image
 from warpzone import cli
 from warpzone.campaign.board_files import publish
 from warpzone.campaign.scoreboard import CONDITIONS, Result, Row, Scoreboard
-from warpzone.config.io import to_toml
-from warpzone.config.options import EnvOptions, LearnOptions, ModelOptions, RunOptions, TrainConfig
+from warpzone.config import EnvOptions, LearnOptions, ModelOptions, RunOptions, TrainConfig, to_toml
 from warpzone.evaluate.export import export_policy
 from warpzone.report import charts
 from warpzone.report.animation import animate_episode

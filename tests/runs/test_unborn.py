@@ -8,7 +8,7 @@ import pytest
 import torch
 from small_campaign import small_config
 
-from warpzone.config.io import to_toml
+from warpzone.config import to_toml
 from warpzone.errors import RunError
 from warpzone.runs.checkpoint import CheckpointMeta
 from warpzone.runs.checkpoint_store import CheckpointStore

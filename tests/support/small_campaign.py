@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from warpzone.campaign.scoreboard import CONDITIONS, Result, Row
-from warpzone.config.options import EnvOptions, LearnOptions, ModelOptions, RunOptions, TrainConfig
+from warpzone.config import EnvOptions, LearnOptions, ModelOptions, RunOptions, TrainConfig
 
 FLAGS = [
     "--num-envs=4",

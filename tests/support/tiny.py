@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from warpzone.config.options import EnvOptions, LearnOptions, ModelOptions, RunOptions, TrainConfig
+from warpzone.config import EnvOptions, LearnOptions, ModelOptions, RunOptions, TrainConfig
 
 LANES, STEPS = 4, 8
 UPDATE = LANES * STEPS

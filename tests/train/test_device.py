@@ -11,7 +11,7 @@ import pytest
 import torch
 from pretend_device import There, pretend_device
 
-from warpzone.config.options import EnvOptions, LearnOptions, ModelOptions, RunOptions, TrainConfig
+from warpzone.config import EnvOptions, LearnOptions, ModelOptions, RunOptions, TrainConfig
 from warpzone.errors import CheckpointError, ConfigError
 from warpzone.models import compiling
 from warpzone.models.placement import to_device

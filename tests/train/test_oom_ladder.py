@@ -9,8 +9,7 @@ import pytest
 import torch
 from tiny import tiny
 
-from warpzone.config.aids import ReplayOptions
-from warpzone.config.options import TrainConfig
+from warpzone.config import ReplayOptions, TrainConfig
 from warpzone.errors import RunError
 from warpzone.train import session
 from warpzone.train.oom_ladder import fit_memory, ladder

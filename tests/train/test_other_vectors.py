@@ -9,7 +9,7 @@ import pytest
 import torch
 from tiny import STEPS, tiny
 
-from warpzone.config.options import StartOptions, TrainConfig
+from warpzone.config import StartOptions, TrainConfig
 from warpzone.errors import ConfigError
 from warpzone.train.trainer import Trainer
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from warpzone.config.aids import ReplayOptions
-from warpzone.config.options import (
+from warpzone.config import (
     EnvOptions,
     LearnOptions,
     ModelOptions,
+    ReplayOptions,
     RunOptions,
     StartOptions,
     TrainConfig,
@@ -35,7 +35,7 @@ def small(
     model = ModelOptions(hidden=16, memory=memory, memory_size=8, heads=heads)  # type: ignore[arg-type]
     return TrainConfig(
         env=EnvOptions(obs=obs, num_envs=LANES, num_threads=1),  # type: ignore[arg-type]
-        starts=StartOptions(share=0.5, spacing=16),
+        starts=StartOptions(share=0.5),
         model=model,
         learn=LearnOptions(algo=algo, rollout_steps=STEPS, minibatch_size=16),  # type: ignore[arg-type]
         run=RunOptions(steps=6 * LANES * STEPS, torch_threads=1, device="cpu", log_every=1),
@@ -59,7 +59,7 @@ def along_ways(order: str) -> TrainConfig:
         config,
         env=env,
         starts=replace(config.starts, solutions=str(WAYS), share=0.8),
-        replay=ReplayOptions(capacity=3 * LANES * STEPS, batch=16, learning_starts=8),
+        replay=ReplayOptions(capacity=3 * LANES * STEPS, batch_size=16, learning_starts=8),
     )
 
 

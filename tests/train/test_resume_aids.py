@@ -12,16 +12,22 @@ import pytest
 import torch
 from tiny import LANES, STEPS, UPDATE, tiny
 
-from warpzone.config.aids import AdaptiveOptions, ReplayOptions, RescueOptions, ScriptOptions
-from warpzone.config.options import TrainConfig
+from warpzone.config import (
+    AdaptiveOptions,
+    ReplayOptions,
+    RescueOptions,
+    ScriptOptions,
+    TrainConfig,
+)
 from warpzone.errors import CheckpointError
 from warpzone.runs import checkpoint
 from warpzone.runs.checkpoint_store import CheckpointStore, list_checkpoints
 from warpzone.telemetry.reading import read_rows
 from warpzone.train import session
+from warpzone.train.guidance import rescue
 from warpzone.train.trainer import Trainer
 
-REPLAY = ReplayOptions(capacity=3 * UPDATE, learning_starts=UPDATE, batch=16, batches=2)
+REPLAY = ReplayOptions(capacity=3 * UPDATE, learning_starts=UPDATE, batch_size=16, batches=2)
 
 
 def made(**changes: Any) -> TrainConfig:
@@ -51,8 +57,8 @@ CONFIGS = {
     "replay-overlap-pixels": made(replay=REPLAY, run_overlap=True, env_obs="pixels"),
     "guided": made(
         script=ScriptOptions("RIGHT+B:48", episodes=2),
-        rescue=RescueOptions(after=2, pixels=1e6, frames=40, cool_down=1),
-        adaptive=AdaptiveOptions(enabled=True, low=0.9, high=1.0, cool_down=0),
+        rescue=RescueOptions(after=2, frames=40, cool_down=1),
+        adaptive=AdaptiveOptions(enabled=True, thresholds=(0.9, 1.0), cool_down=0),
         run_overlap=True,
     ),
 }
@@ -60,8 +66,9 @@ CONFIGS = {
 
 @pytest.mark.parametrize("name", CONFIGS)
 def test_a_resumed_trainer_equals_an_unbroken_one(
-    tmp_path: Path, rom_path: Path, name: str
+    tmp_path: Path, rom_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(rescue, "STUCK_PIXELS", 1e6)  # Every rollout counts as stuck.
     config = CONFIGS[name]
     unbroken = Trainer(config)
     unbroken.begin()

@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from warpzone import cli
-from warpzone.config.options import EnvOptions, LearnOptions, ModelOptions, RunOptions, TrainConfig
+from warpzone.config import EnvOptions, LearnOptions, ModelOptions, RunOptions, TrainConfig
 from warpzone.errors import ConfigError
 from warpzone.runs import checkpoint
 from warpzone.runs.checkpoint_store import find_latest

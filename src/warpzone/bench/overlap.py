@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from warpzone.config.options import EnvOptions, LearnOptions, ModelOptions, RunOptions, TrainConfig
+from warpzone.config import EnvOptions, LearnOptions, ModelOptions, RunOptions, TrainConfig
 from warpzone.train.trainer import Trainer
 
 _MIN_HIDDEN, _MAX_HIDDEN = 16, 4096

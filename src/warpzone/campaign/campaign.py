@@ -20,7 +20,7 @@ from warpzone.campaign.options import CampaignOptions
 from warpzone.campaign.plan import Budget, Task, budget_of, config_of, tasks_of
 from warpzone.campaign.scoreboard import Measuring, Scoreboard
 from warpzone.campaign.state import CampaignState, TaskState, write_state
-from warpzone.config.options import TrainConfig
+from warpzone.config import TrainConfig
 from warpzone.evaluate.policy_folder import INSIDE
 from warpzone.evaluate.trained import load_policy
 from warpzone.runs.checkpoint import read_meta

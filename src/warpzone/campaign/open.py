@@ -8,7 +8,7 @@ from pathlib import Path
 from warpzone.campaign.campaign import Campaign, Train
 from warpzone.campaign.options import CampaignOptions
 from warpzone.campaign.state import asked_of, open_state
-from warpzone.config.options import TrainConfig
+from warpzone.config import TrainConfig
 from warpzone.errors import ScoreboardError
 from warpzone.runs.directory import CONFIG_FILE, check_folder_name
 from warpzone.runs.lock import run_lock

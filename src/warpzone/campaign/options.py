@@ -4,23 +4,62 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from warpzone.config.option import option
+
 
 @dataclass(frozen=True)
 class CampaignOptions:
     """What is trained, how well, and for how long."""
 
-    levels: str = "all"
-    """Levels to train: '1-1', '1-1,1-2', '1-1..2-4', or 'all'."""
-    together: bool = False
-    """Train one policy for all of them instead of one a level."""
-    goal: float = 0.9
-    """A level is done when its policy clears it so often in fresh episodes."""
-    minutes_per_level: float = 0.0
-    """Time of training a level; 0 means no limit but that of steps."""
-    steps_per_level: int = 0
-    """Environment steps for each level; 0 means as many as --steps says."""
-    rounds: int = 1
-    """So often the levels below the goal get a level's budget; from the second round on their runs
-    are resumed."""
-    episodes: int = 100
-    """Episodes of each check and of each number on the scoreboard."""
+    levels: str = option(
+        "all",
+        "Levels to train: '1-1', '1-1,1-2', '1-1..2-4', or 'all'.",
+        metavar="LEVELS",
+        everyday=True,
+    )
+    together: bool = option(
+        False,
+        "Train one policy for all levels instead of one per level.",
+        everyday=True,
+    )
+    goal: float = option(
+        0.9,
+        "Clear rate in fresh episodes at which a level is done.",
+        above=0.0,
+        at_most=1.0,
+        metavar="RATE",
+        everyday=True,
+    )
+    minutes_per_level: float = option(
+        0.0,
+        "Training time per level and round, in minutes; 0 means that only steps are limited.",
+        at_least=0.0,
+        at_most=1e6,
+        metavar="MINUTES",
+        everyday=True,
+    )
+    steps_per_level: int = option(
+        0,
+        "Environment steps per level and round; 0 means as many as --steps says.",
+        at_least=0,
+        at_most=10**15,
+        metavar="STEPS",
+        everyday=True,
+    )
+    rounds: int = option(
+        1,
+        "How many times levels below the goal get a budget; from the second round on their runs "
+        "are resumed.",
+        at_least=1,
+        at_most=10_000,
+        metavar="N",
+        everyday=True,
+    )
+    episodes: int = option(
+        100,
+        "Episodes of each check and of each number on the scoreboard.",
+        at_least=1,
+        at_most=100_000,
+        metavar="N",
+        everyday=True,
+    )

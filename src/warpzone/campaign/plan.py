@@ -7,7 +7,9 @@ from pathlib import Path
 
 from warpzone.campaign.options import CampaignOptions
 from warpzone.campaign.scoreboard import all_levels
-from warpzone.config.options import TrainConfig
+from warpzone.config import TrainConfig
+from warpzone.config.option import options_of
+from warpzone.config.values import check_value
 from warpzone.envs.setup import expand_levels
 from warpzone.errors import ConfigError
 from warpzone.runs.levels import held_out_levels
@@ -37,21 +39,13 @@ class Budget:
 
 
 def verify_options(options: CampaignOptions) -> None:
-    """Checks what types alone do not.
+    """Checks the values, whichever way they came.
 
     Raises:
         ConfigError: Naming the option, its value and what is allowed.
     """
-    if not 0.0 < options.goal <= 1.0:
-        raise ConfigError(f"--goal is {options.goal}; it must be above 0 and at most 1")
-    for name, least, value in (
-        ("minutes-per-level", 0, options.minutes_per_level),
-        ("steps-per-level", 0, options.steps_per_level),
-        ("rounds", 1, options.rounds),
-        ("episodes", 1, options.episodes),
-    ):
-        if not value >= least:
-            raise ConfigError(f"--{name} is {value}; it must be at least {least}")
+    for option in options_of(CampaignOptions):
+        check_value(option, getattr(options, option.name), f"--{option.flag}")
     for level in expand_levels(options.levels):
         if level not in all_levels():
             raise ConfigError(
@@ -89,20 +83,12 @@ def config_of(config: TrainConfig, task: Task, runs: Path, steps: int) -> TrainC
     )
 
 
-def check_base(config: TrainConfig, options: CampaignOptions) -> None:
-    """Refuses options of training that a campaign sets itself.
+def check_held_out(config: TrainConfig, options: CampaignOptions) -> None:
+    """Refuses to train on levels that are held out.
 
     Raises:
-        ConfigError: Naming the option and what to use instead.
+        ConfigError: Naming them.
     """
-    plain = TrainConfig()
-    for name, given, usual, instead in (
-        ("--level", config.env.level, plain.env.level, "--levels"),
-        ("--runs", config.run.runs, plain.run.runs, "-o"),
-        ("--name", config.run.name, plain.run.name, "-o"),
-    ):
-        if given != usual:
-            raise ConfigError(f"{name} is given by the campaign itself; use {instead}")
     both = set(held_out_levels(config.env)) & set(expand_levels(options.levels))
     if both:
         raise ConfigError(f"--held-out and --levels both name {', '.join(sorted(both))}")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from warpzone.campaign.options import CampaignOptions
-from warpzone.config.options import TrainConfig
+from warpzone.config import TrainConfig
 from warpzone.errors import ScoreboardError
 from warpzone.runs.resume import Difference, check_config
 from warpzone.runs.saved_config import FREE_OPTIONS

@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Literal
-
-import tyro
 
 from warpzone.campaign.options import CampaignOptions
-from warpzone.commands.train import Preset, fresh_config
-from warpzone.config.options import TrainConfig
-from warpzone.config.presets import preset
+from warpzone.commands.command import training_options
+from warpzone.commands.train import Display, Train, explicit_options
+from warpzone.config import PRESET_NAMES, Partial, TrainConfig, resolve
+from warpzone.config.option import option, options_of
+from warpzone.config.sources import TRAIN_PREFIX, variable_name
+from warpzone.errors import ConfigError
 
 _EXIT_INTERRUPTED = 130
+_PRESET = "campaign"
+# Options of training that a campaign sets for each of its runs, and what takes their place.
+_OWN = {"env.level": "--levels", "run.runs": "--output", "run.name": "--output"}
 
 
 @dataclass(frozen=True)
-class Campaign:
-    """Train every level in turn, or one policy for all, and keep a scoreboard that can be checked.
+class Campaign(CampaignOptions):
+    """Train every level in turn, or one policy for all, and keep a verifiable scoreboard.
 
     A level is trained until its budget is used up, or until its clear rate promises the goal and
     fresh episodes (sticky buttons, idle frames, true start) confirm it. Each level is an ordinary
     run below runs/, its policy a small file in policies/, its row in scoreboard.json, .md and .png.
-    However it was interrupted, the same command goes on where it stopped. All options of `warpzone
-    train` are taken as well, for every run.
+    However a campaign was interrupted, the same command resumes it. All options of `warpzone train`
+    are accepted and apply to every run; their variables are those of `warpzone train`.
 
-    For example:
+    Examples:
       warpzone campaign --levels all --from-solutions solutions/ -o campaign/
       warpzone campaign --levels 1-1..1-4 --minutes-per-level 10 --rounds 3 -o world-1/
       warpzone campaign --levels 1-1..1-4 --together --level-order curriculum -o four/
@@ -34,27 +37,50 @@ class Campaign:
       warpzone report campaign/ -o report.html
     """
 
-    config: TrainConfig = field(default_factory=lambda: preset("campaign"))
-    campaign: CampaignOptions = field(default_factory=CampaignOptions)
-    output: Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="FOLDER")] = Path("campaign")
-    """Where everything lies."""
-    preset: Preset = "campaign"
-    """Where the options of training start from."""
-    file: Annotated[Path | None, tyro.conf.arg(metavar="TOML")] = None
-    """A file of options, laid over the preset."""
-    resume_with_changes: bool = False
-    """Go on although options differ from those that the campaign was started with."""
-    display: Literal["auto", "rich", "plain", "quiet"] = "auto"
-    """How progress is shown; auto is plain lines when the output is no terminal."""
+    output: Path = option(
+        Path("campaign"),
+        "Folder of the campaign.",
+        short="-o",
+        metavar="FOLDER",
+        everyday=True,
+    )
+    preset: str = option(
+        _PRESET,
+        f"Starting point of the training options: {', '.join(PRESET_NAMES)}.",
+        choices=PRESET_NAMES,
+        metavar="NAME",
+        everyday=True,
+    )
+    file: Path | None = option(
+        None,
+        "TOML file of training options.",
+        metavar="TOML",
+        everyday=True,
+    )
+    resume_with_changes: bool = option(
+        False,
+        "Continue although options differ from those that the campaign was started with.",
+        everyday=True,
+    )
+    display: Display = option(
+        "auto",
+        "How progress is shown; 'auto' means plain lines where the output is not a terminal.",
+        everyday=True,
+    )
+    training: Partial = training_options(
+        _PRESET,
+        omitted=tuple(_OWN),
+        shown=("obs", "actions", "from-solutions", "algo", "num-envs", "seed", "device"),
+    )
 
     def run(self) -> int:
         """Trains what is left to train."""
         from warpzone.campaign.open import run_campaign
-        from warpzone.campaign.plan import check_base, verify_options
+        from warpzone.campaign.plan import check_held_out, verify_options
 
-        verify_options(self.campaign)
-        check_base(self.config, self.campaign)
-        self.config.verify()
+        config, options = self._config(), self._options()
+        verify_options(options)
+        check_held_out(config, options)
 
         from warpzone.train.session import RunTraining
         from warpzone.video.background import BackgroundRecorder
@@ -64,24 +90,34 @@ class Campaign:
                 train = RunTraining(self.display, recorder.record, self.resume_with_changes)
                 stop = run_campaign(
                     self.output,
-                    self.config,
-                    self.campaign,
+                    config,
+                    options,
                     train=train,
                     allow_changes=self.resume_with_changes,
                 )
         except KeyboardInterrupt:
-            print(f"stopped; {_GO_ON}")
+            print(f"stopped; {_RESUME}")
             return _EXIT_INTERRUPTED
         if stop:
-            print(f"stopped by {stop.reason}; {_GO_ON}")
+            print(f"stopped by {stop.reason}; {_RESUME}")
         else:
             print(f"the scoreboard is {self.output / 'scoreboard.md'}")
         return stop.exit_code
 
+    def _options(self) -> CampaignOptions:
+        """The options of the campaign, without those of the command."""
+        names = [item.name for item in fields(CampaignOptions)]
+        return CampaignOptions(**{name: getattr(self, name) for name in names})
 
-_GO_ON = "everything is saved, and the same command goes on from here"
+    def _config(self) -> TrainConfig:
+        """What all runs have in common."""
+        of_train = [variable_name(TRAIN_PREFIX, option) for option in options_of(Train)]
+        explicit = explicit_options(self.file, self.training, of_train)
+        for path, instead in _OWN.items():
+            table, _, name = path.partition(".")
+            if name in explicit.get(table, {}):
+                raise ConfigError(f"{path} is set by the campaign itself; use {instead} instead")
+        return resolve(explicit, self.preset)
 
 
-def campaign_defaults(arguments: list[str]) -> Campaign:
-    """What the options of `campaign` start from: the preset, a file, and environment variables."""
-    return replace(Campaign(), config=fresh_config(arguments, "campaign"))
+_RESUME = "everything is saved, and the same command resumes from here"

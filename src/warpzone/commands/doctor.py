@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
-import tyro
+from warpzone.config.option import option, positional
 
 if TYPE_CHECKING:
     from warpzone.doctor.checks import Finding
@@ -17,52 +17,70 @@ _SIGNS = {"ok": " ", "hint": "-", "problem": "!"}
 
 @dataclass(frozen=True)
 class Doctor:
-    """Look at this machine, or start environments many times and count how often it works.
+    """Check this machine, or start environments many times and count how often that works.
 
-    Alone it tells versions, processor, GPU, the game's image, what can be written and the speed,
-    with advice for what is wrong. `doctor env` builds, resets and closes environments in a fresh
-    process for each trial and appends a JSON line a trial to a file; logs of a failure are kept.
+    Alone it prints versions, CPU, GPU, the game image, what can be written and the speed, with
+    advice for what is wrong. `doctor env` builds, resets and closes environments in a fresh process
+    for each trial and appends one JSON line per trial to a file; logs of a failure are kept.
 
-    For example:
+    Examples:
       warpzone doctor
       warpzone doctor env --mode native --trials 1000
       warpzone doctor env --mode async --backend nes-py --num-envs 8 --trials 100
       warpzone doctor env --summary
     """
 
-    what: tyro.conf.Positional[Literal["machine", "env"]] = "machine"
-    """What to look at: the machine, or the start of environments."""
-    mode: Literal["native", "sync", "async"] = "native"
-    """Our pool of threads, games one after the other, or games in processes."""
-    backend: Literal["native", "nes-py"] = "native"
-    """The machine that the games run on; nes-py needs sync or async."""
-    trials: int = 10
-    """How often to start."""
-    num_envs: int = 8
-    """Games in each trial."""
-    timeout: float | None = None
-    """Seconds for each stage; by default the larger of 180 and 60 a game."""
-    prewarm: int = 0
-    """Games that are built in the parent first."""
-    start_delay: float = 0.0
-    """Seconds between the starts of two processes."""
-    start_method: Literal["spawn", "forkserver"] = "spawn"
-    """How processes are started."""
-    strict_stage: bool = False
-    """Fail when a machine begins another level than the one asked for."""
-    fallback_sync: bool = False
-    """Count a start as good when it had to fall back to games one after the other."""
-    level: str = "1-1"
-    """What is played."""
-    output: Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="FILE")] = Path(
-        "doctor-env.jsonl"
+    what: Literal["machine", "env"] = positional(
+        "machine", "What to check: the machine, or the start of environments.", metavar="WHAT"
     )
-    """Where `doctor env` appends a line a trial."""
-    summary: bool = False
-    """Start nothing; only sum up the file."""
+    mode: Literal["native", "sync", "async"] = option(
+        "native",
+        "Native thread pool, environments one after the other, or one process each.",
+    )
+    backend: Literal["native", "nes-py"] = option(
+        "native", "Emulator; nes-py needs --mode sync or async."
+    )
+    trials: int = option(10, "Number of starts.", at_least=1, at_most=1_000_000, metavar="N")
+    num_envs: int = option(8, "Environments per trial.", at_least=1, at_most=4096, metavar="N")
+    timeout: float | None = option(
+        None,
+        "Seconds for each stage; by default the larger of 180 and 60 per environment.",
+        above=0.0,
+        at_most=86_400.0,
+        metavar="SECONDS",
+    )
+    prewarm: int = option(
+        0,
+        "Environments to build in the parent process first.",
+        at_least=0,
+        at_most=1024,
+        metavar="N",
+    )
+    start_delay: float = option(
+        0.0,
+        "Seconds between the starts of two workers.",
+        at_least=0.0,
+        at_most=3600.0,
+        metavar="SECONDS",
+    )
+    start_method: Literal["spawn", "forkserver"] = option("spawn", "How workers are started.")
+    strict_stage: bool = option(
+        False, "Fail when the emulator starts another level than requested."
+    )
+    fallback_sync: bool = option(
+        False, "Count a start as good when it had to fall back to a single process."
+    )
+    level: str = option("1-1", "Level to play.", metavar="LEVEL")
+    output: Path = option(
+        Path("doctor-env.jsonl"),
+        "File to which `doctor env` appends one line per trial.",
+        short="-o",
+        metavar="FILE",
+    )
+    summary: bool = option(False, "Start nothing; only summarize the file.")
 
     def run(self) -> int:
-        """Looks, and returns 1 when something is wrong."""
+        """Checks, and returns 1 when something is wrong."""
         if self.what == "machine":
             return self._look()
         from warpzone.doctor.summary import read_trials, summary
@@ -87,12 +105,7 @@ class Doctor:
 
     def _start(self) -> list[dict[str, object]]:
         from warpzone.doctor.env_trials import run_trials
-        from warpzone.errors import ConfigError
 
-        if self.trials < 1:
-            raise ConfigError(f"--trials is {self.trials}; it must be at least 1")
-        if self.num_envs < 1:
-            raise ConfigError(f"--num-envs is {self.num_envs}; it must be at least 1")
         rows = []
         for row in run_trials(self._options(), self.trials, self.output):
             rows.append(row)

@@ -3,49 +3,79 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass
 from pathlib import Path
-from typing import Annotated
 
-import tyro
+from warpzone.config.option import option, positional
+from warpzone.config.run import LARGEST_SEED
 
 
 @dataclass(frozen=True)
 class Evaluate:
-    """Play episodes with a trained policy and say how often it clears the level.
+    """Play episodes with a trained policy and report how often it clears the level.
 
-    Sticky buttons (0.25 a frame) and up to 30 idle frames at the start make every episode
-    different, so that a memorised sequence of inputs fails.
+    Sticky buttons (0.25 per frame) and up to 30 idle frames at the start make every episode
+    different, so that a memorized sequence of inputs fails.
 
-    For example:
+    Examples:
       warpzone eval runs/mario-1-1 --episodes 100
-      warpzone eval runs/mario-1-1 --greedy --sticky 0 --noop 0
+      warpzone eval runs/mario-1-1 --greedy --sticky-prob 0 --noop-max 0
       warpzone eval runs/mario-1-1 --level 1-2 -o results
-      warpzone eval runs/mario-random            # also the levels that were held out, apart
+      warpzone eval runs/mario-random            # held-out levels are reported separately
       warpzone eval policies/1-1.policy          # what `warpzone export` wrote
       warpzone eval policies/                    # each policy on its own levels
     """
 
-    run_path: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
-    """A run's folder, one of its checkpoints, a policy file, or a folder of those."""
-    level: str | None = None
-    """Other levels than the run's own: '1-2', '1-1,1-2', '1-1..1-4', or 'all'."""
-    episodes: int = 100
-    """Episodes for each level."""
-    seed: int = 10_000
-    """Of the first episode."""
-    greedy: bool = False
-    """Always take the most likely action instead of drawing one."""
-    eval_temperature: float | None = None
-    """Draw from logits that are so many times as large as the network's; by default as the run was
-    configured."""
-    sticky: float = 0.25
-    """Chance, at each frame, that the buttons of the frame before stay pressed."""
-    noop: int = 30
-    """Up to so many idle frames at the start."""
-    output: Annotated[Path | None, tyro.conf.arg(aliases=["-o"], metavar="NAME")] = None
-    """Write NAME.json and NAME.md; by default evaluation.json and .md in the run's folder (beside a
-    policy file, named after it)."""
+    run_path: Path = positional(
+        MISSING,
+        "Folder of a run, one of its checkpoints, a policy file, or a folder of those.",
+        metavar="RUN",
+    )
+    level: str | None = option(
+        None,
+        "Other levels than the run's own: '1-2', '1-1,1-2', '1-1..1-4', or 'all'.",
+        metavar="LEVEL",
+    )
+    episodes: int = option(100, "Episodes per level.", at_least=1, at_most=100_000, metavar="N")
+    seed: int = option(
+        10_000,
+        "Seed of the first episode.",
+        at_least=0,
+        at_most=LARGEST_SEED,
+        metavar="SEED",
+    )
+    greedy: bool = option(False, "Always take the most likely action instead of sampling one.")
+    eval_temperature: float | None = option(
+        None,
+        "Temperature: logits are divided by it before an action is sampled. By default as the run "
+        "was configured.",
+        above=0.0,
+        at_most=1000.0,
+        metavar="T",
+    )
+    sticky_prob: float = option(
+        0.25,
+        "Probability, at each frame, that the buttons of the previous frame stay pressed.",
+        at_least=0.0,
+        at_most=0.99,
+        metavar="P",
+    )
+    noop_max: int = option(
+        30, "Most idle frames at the start.", at_least=0, at_most=1000, metavar="FRAMES"
+    )
+    rom: Path | None = option(
+        None,
+        "Game image to play. Without it the one that the run was trained with is used, or "
+        "WARPZONE_ROM, or the installed image.",
+        metavar="FILE",
+    )
+    output: Path | None = option(
+        None,
+        "Write NAME.json and NAME.md; by default evaluation.json and .md in the run's folder (next "
+        "to a policy file, named after it).",
+        short="-o",
+        metavar="NAME",
+    )
 
     def run(self) -> int:
         """Evaluates and writes the results."""
@@ -58,8 +88,9 @@ class Evaluate:
             seed=self.seed,
             greedy=self.greedy,
             eval_temperature=self.eval_temperature,
-            sticky_prob=self.sticky,
-            noop_max=self.noop,
+            sticky_prob=self.sticky_prob,
+            noop_max=self.noop_max,
+            rom=self.rom,
             output=self.output,
             report=lambda text: print(text, file=sys.stderr, flush=True),
         )

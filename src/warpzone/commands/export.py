@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass
 from pathlib import Path
-from typing import Annotated
 
-import tyro
+from warpzone.config.option import option, positional
 
 
 @dataclass(frozen=True)
@@ -15,18 +14,22 @@ class Export:
 
     It holds the averaged weights in half precision, the configuration and where it comes from, but
     nothing that only training needs. It is checksummed, and loading it runs no code. `warpzone
-    eval`, `video` and `scoreboard` take it in place of a run.
+    eval`, `video` and `scoreboard` accept it in place of a run.
 
-    For example:
+    Examples:
       warpzone export runs/mario-1-1 -o policies/1-1.policy
       warpzone export runs/mario-1-1/checkpoints/update-00000042.pt -o early.policy
       warpzone eval policies/1-1.policy
     """
 
-    run_path: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
-    """A run's folder, for its best checkpoint (or else the latest), or a checkpoint."""
-    output: Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="FILE")]
-    """The file to write; its name ends with .policy."""
+    run_path: Path = positional(
+        MISSING,
+        "Folder of a run, for its best checkpoint (or else the latest), or a checkpoint.",
+        metavar="RUN",
+    )
+    output: Path = option(
+        MISSING, "File to write; its name ends with .policy.", short="-o", metavar="FILE"
+    )
 
     def run(self) -> int:
         """Exports."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-import tyro
+from warpzone.config.environment import Game
+from warpzone.config.option import option
 
 
 @dataclass(frozen=True)
@@ -14,40 +15,45 @@ class Play:
     """Play the game yourself, in a window.
 
     Arrows move, X is A (jump), Z is B (run, fire), Enter is Start, Shift is Select. P pauses, R
-    begins again, F5 saves a state and F9 loads it, Esc quits. Needs `pip install 'warpzone[play]'`.
+    restarts, F5 saves a state and F9 loads it, Esc quits. Needs `pip install 'warpzone[play]'`.
 
-    For example:
+    Examples:
       warpzone play
       warpzone play --level 8-1 --scale 4
       warpzone play --level 1-2 --record run.mp4
       warpzone play --level 8-4 --state pipe.state
     """
 
-    level: str = "game"
-    """A level to begin with, or 'game' for the whole game."""
-    scale: int = 3
-    """How many times larger each pixel becomes."""
-    record: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
-    """Film everything to this .mp4 or .gif."""
-    state: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
-    """Keep the saved state in this file, as a start state or for another day; else in memory."""
-    power: Literal[0, 1, 2] = 0
-    """Mario at the start of a level: 0 small, 1 big, 2 with fire."""
-    game: Literal["smb", "lost-levels"] = "smb"
-    """The game to play."""
-    rom: Path | None = None
-    """The game's image; by default WARPZONE_ROM, or the installed one."""
+    level: str = option(
+        "game", "Level to start with, or 'game' for the whole game.", metavar="LEVEL"
+    )
+    scale: int = option(
+        3, "Screen pixels per pixel of the game.", at_least=1, at_most=16, metavar="N"
+    )
+    record: Path | None = option(None, "Record everything to this .mp4 or .gif.", metavar="FILE")
+    state: Path | None = option(
+        None,
+        "Keep the saved state in this file, to start training from or for another day, instead of "
+        "in memory.",
+        metavar="FILE",
+    )
+    power: Literal[0, 1, 2] = option(
+        0, "Mario at the start of a level: 0 small, 1 big, 2 with fire flowers."
+    )
+    game: Game = option("smb", "Super Mario Bros. or The Lost Levels.")
+    rom: Path | None = option(
+        None,
+        "Game image to play. Without it WARPZONE_ROM or the installed image is used.",
+        metavar="FILE",
+    )
 
     def run(self) -> int:
         """Opens the window and runs until it is closed."""
         from contextlib import nullcontext
 
-        from warpzone.errors import ConfigError
         from warpzone.play.window import GameWindow, Session
         from warpzone.video.writer import VideoWriter
 
-        if not 1 <= self.scale <= 16:
-            raise ConfigError(f"--scale is {self.scale}; it must be from 1 to 16")
         session = Session(self.level, self.game, self.rom, self.power, self.state)
         record = nullcontext() if self.record is None else VideoWriter(self.record, 60, scale=2)
         with GameWindow(self.scale) as window, record as video:

@@ -1,4 +1,4 @@
-"""`warpzone render`: one episode as a video or picture."""
+"""`warpzone render`: one episode as a video or image."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
-import tyro
+from warpzone.config.environment import Game
+from warpzone.config.option import option
+from warpzone.config.run import LARGEST_SEED
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -23,9 +25,9 @@ _ENDINGS = ".mp4, .gif or .png"
 
 @dataclass(frozen=True)
 class Render:
-    """Film one episode of a policy: mp4, GIF, or PNG, by the file's ending.
+    """Record one episode of a scripted policy: mp4, GIF or PNG, by the file's ending.
 
-    For example:
+    Examples:
       warpzone render -o run.mp4
       warpzone render --level 4-1 --fps 20 -o run.gif
       warpzone render --policy "RIGHT+B:30,RIGHT+A+B" -o last.png
@@ -34,39 +36,75 @@ class Render:
       warpzone render -o sticky.mp4 --set sticky_prob=0.25 power=2
     """
 
-    output: Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="FILE")] = Path("episode.mp4")
-    """The file to write. A PNG shows the last frame, or a sheet."""
-    level: str = "1-1"
-    """A level, or 'game' for the whole game."""
-    policy: str = "scripted"
-    """'random', 'scripted', 'right', or buttons and steps such as "RIGHT+B:120,RIGHT+A+B:30";
-    the last entry is held to the end."""
-    actions: str = "simple"
-    """The action set that 'random' draws from: right-only, simple, complex or extended."""
-    seed: int = 0
-    """Of the environment and of 'random'."""
-    steps: int = 1500
-    """Most agent steps."""
-    frame_skip: int = 4
-    """Emulated frames for each agent step."""
-    obs: Literal["pixels", "rgb", "tiles"] = "pixels"
-    """What the agent sees, for --show-obs."""
-    show_obs: bool = False
-    """Show what the agent sees beside the screen."""
-    plain: bool = False
-    """Leave out the bar with the controller below the screen."""
-    fps: float = 60.0
-    """Pictures for each second of the game, 60 at most; the speed stays that of the game."""
-    scale: int | None = None
-    """How many times larger each pixel becomes; by default 2, and 1 for a sheet."""
-    sheet: int = 0
-    """For a PNG: N shows every N-th picture in a grid, instead of the last one alone."""
-    game: Literal["smb", "lost-levels"] = "smb"
-    """The game to play."""
-    rom: Path | None = None
-    """The game's image; by default WARPZONE_ROM, or the installed one."""
-    set: Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME=VALUE")] = ()
-    """More parameters of the environment, as docs/environment.md lists them."""
+    output: Path = option(
+        Path("episode.mp4"),
+        "File to write. A PNG shows the last frame, or a sheet.",
+        short="-o",
+        metavar="FILE",
+    )
+    level: str = option("1-1", "Level, or 'game' for the whole game.", metavar="LEVEL")
+    policy: str = option(
+        "scripted",
+        "'random', 'scripted', 'right', or buttons and steps such as 'RIGHT+B:120,RIGHT+A+B:30', "
+        "of which the last is held to the end.",
+        metavar="POLICY",
+    )
+    actions: str = option(
+        "simple",
+        "Action set that 'random' draws from: right-only, simple, complex, extended, or your own "
+        "list such as 'NOOP,RIGHT+B'.",
+        metavar="SET",
+    )
+    seed: int = option(
+        0,
+        "Seed of the environment and of 'random'.",
+        at_least=0,
+        at_most=LARGEST_SEED,
+        metavar="SEED",
+    )
+    steps: int = option(1500, "Most agent steps.", at_least=1, at_most=1_000_000, metavar="STEPS")
+    frame_skip: int = option(
+        4, "Emulated frames per agent step.", at_least=1, at_most=60, metavar="FRAMES"
+    )
+    obs: Literal["pixels", "rgb", "tiles"] = option("pixels", "Observation, for --show-obs.")
+    show_obs: bool = option(False, "Show the agent's observation next to the screen.")
+    overlay: bool = option(
+        True,
+        "Draw a bar with the controller below the screen.",
+        off="Do not draw the bar with the controller below the screen.",
+    )
+    fps: float = option(
+        60.0,
+        "Frames per second of video; the game's speed stays the same.",
+        above=0.0,
+        at_most=60.0,
+        metavar="FPS",
+    )
+    scale: int | None = option(
+        None,
+        "Video pixels per pixel of the game; by default 2, and 1 for a sheet.",
+        at_least=1,
+        at_most=16,
+        metavar="N",
+    )
+    sheet: int = option(
+        0,
+        "For a PNG: N shows every N-th frame in a grid instead of the last one alone.",
+        at_least=0,
+        at_most=100_000,
+        metavar="N",
+    )
+    game: Game = option("smb", "Super Mario Bros. or The Lost Levels.")
+    rom: Path | None = option(
+        None,
+        "Game image to play. Without it WARPZONE_ROM or the installed image is used.",
+        metavar="FILE",
+    )
+    set: tuple[str, ...] = option(
+        (),
+        "Further parameters of the environment, as docs/environment.md lists them.",
+        metavar="NAME=VALUE",
+    )
 
     def run(self) -> int:
         """Plays the episode and writes the file."""
@@ -86,10 +124,6 @@ class Render:
     def _check(self) -> None:
         from warpzone.errors import ConfigError
 
-        if self.steps < 1:
-            raise ConfigError(f"--steps is {self.steps}; it must be at least 1")
-        if not 0 < self.fps <= 60:
-            raise ConfigError(f"--fps is {self.fps:g}; it must be above 0 and at most 60")
         if self.sheet and self.output.suffix.lower() != ".png":
             raise ConfigError(f"--sheet makes a PNG, but --output is {self.output}")
 
@@ -111,7 +145,7 @@ class Render:
                 **parse_settings(self.set),
             },
         )
-        options = VideoOptions(self.fps, overlay=not self.plain, show_obs=self.show_obs)
+        options = VideoOptions(self.fps, overlay=self.overlay, show_obs=self.show_obs)
         return record_episode(
             env,
             policy,

@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass
 from pathlib import Path
-from typing import Annotated
 
-import tyro
+from warpzone.config.option import option, positional
 
 
 @dataclass(frozen=True)
 class Report:
     """Write one page about a run or a campaign: curves, scoreboard, videos, hints, configuration.
 
-    The page is a single HTML file that needs no network and nothing beside it. It can be made while
-    training goes on.
+    The page is a single HTML file that needs no network and no other files. It can be written while
+    training continues.
 
-    For example:
+    Examples:
       warpzone report runs/mario-1-1 -o report.html
       warpzone report campaign/ -o report.html
       warpzone report policies/ --no-videos
     """
 
-    path: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
-    """A run's folder, a campaign, or a folder of policies with its scoreboard."""
-    output: Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="FILE")] = Path("report.html")
-    """The page to write."""
-    videos: bool = True
-    """Film an episode of each level of a campaign, or of a run that has no video."""
+    path: Path = positional(
+        MISSING,
+        "Folder of a run, a campaign, or a folder of policies with its scoreboard.",
+        metavar="RUN",
+    )
+    output: Path = option(Path("report.html"), "Page to write.", short="-o", metavar="FILE")
+    videos: bool = option(
+        True,
+        "Record an episode of each level of a campaign, or of a run that has no video.",
+        off="Do not record episodes for the page, which takes a few seconds per level.",
+    )
 
     def run(self) -> int:
         """Writes the page."""

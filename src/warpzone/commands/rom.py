@@ -1,35 +1,32 @@
-"""`warpzone rom`: install, import and show the game's images."""
+"""`warpzone rom`: install, import and show game images."""
 
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
-
-import tyro
+from typing import TYPE_CHECKING
 
 from warpzone.commands.tables import table_console
+from warpzone.config.environment import Game
+from warpzone.config.option import option, positional
 
 if TYPE_CHECKING:
     from warpzone.rom.locate import RomStatus
 
-Game = Literal["smb", "lost-levels"]
-
 
 @dataclass(frozen=True)
 class RomInstall:
-    """Download the game's images from a public Python package into your data folder.
+    """Download the game images from a public Python package into your data folder.
 
-    Says what is fetched and asks before anything happens. Images that are already installed stay.
+    Says what will be downloaded and asks first. Images that are already installed stay.
 
-    For example:
+    Examples:
       warpzone rom install
       warpzone rom install --accept     # in scripts
     """
 
-    accept: bool = False
-    """Answer the question with yes, for scripts."""
+    accept: bool = option(False, "Answer the question with yes, for scripts.")
 
     def run(self) -> int:
         """Installs the images, after asking."""
@@ -53,17 +50,17 @@ class RomInstall:
 
 @dataclass(frozen=True)
 class RomImport:
-    """Check a copy of the game that you have and copy it into your data folder.
+    """Check a copy of the game that you own and copy it into your data folder.
 
-    For example:
+    Examples:
       warpzone rom import ~/games/smb.nes
       warpzone rom import lost-levels.nes --game lost-levels
     """
 
-    file: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="FILE")]
-    """The .nes file to copy."""
-    game: Game | None = None
-    """The game to install an unknown dump as; known dumps are recognised."""
+    file: Path = positional(MISSING, "The .nes file to copy.", metavar="FILE")
+    game: Game | None = option(
+        None, "Game to install an unknown dump as; known dumps are recognized."
+    )
 
     def run(self) -> int:
         """Copies the image."""
@@ -77,15 +74,15 @@ class RomImport:
 class RomShow:
     """Show which files are in use and what they are.
 
-    For example:
+    Examples:
       warpzone rom status
       warpzone rom status --path
     """
 
-    path: bool = False
-    """Print only the path of the file in use; fail with a sentence when there is none."""
-    game: Game = "smb"
-    """The game that --path is about."""
+    path: bool = option(
+        False, "Print only the path of the file in use; an error where there is none."
+    )
+    game: Game = option("smb", "Game that --path is about.")
 
     def run(self) -> int:
         """Prints the table, or only the path."""
@@ -97,27 +94,6 @@ class RomShow:
             print(file)
             return 0
         return _print_table(roms.status())
-
-
-@dataclass(frozen=True)
-class Rom:
-    """Install, import and show the game's images.
-
-    For example:
-      warpzone rom install
-      warpzone rom import ~/games/smb.nes
-      warpzone rom status
-    """
-
-    command: (
-        Annotated[RomInstall, tyro.conf.subcommand("install")]
-        | Annotated[RomImport, tyro.conf.subcommand("import")]
-        | Annotated[RomShow, tyro.conf.subcommand("status")]
-    )
-
-    def run(self) -> int:
-        """Runs the chosen subcommand."""
-        return self.command.run()
 
 
 def _print_table(rows: list[RomStatus]) -> int:

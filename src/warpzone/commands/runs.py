@@ -1,32 +1,29 @@
-"""`warpzone runs` and `warpzone video`: looking at what was trained."""
+"""`warpzone runs`: what was trained, and what a checkpoint holds."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import tyro
+from typing import TYPE_CHECKING
 
 from warpzone.commands.tables import table_console
+from warpzone.config.option import positional
 
 if TYPE_CHECKING:
     from warpzone.runs.show import CheckpointContent
 
 
 @dataclass(frozen=True)
-class Runs:
+class RunsList:
     """List the runs below a folder: level, steps, clear rate, state.
 
-    For example:
-      warpzone runs
-      warpzone runs elsewhere/
-      warpzone runs show runs/mario-1-1   # what its latest checkpoint holds
+    Examples:
+      warpzone runs list
+      warpzone runs list elsewhere/
     """
 
-    folder: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FOLDER")] = Path("runs")
-    """Where to look."""
+    folder: Path = positional(Path("runs"), "Folder to search.", metavar="FOLDER")
 
     def run(self) -> int:
         """Prints the table."""
@@ -36,7 +33,7 @@ class Runs:
 
         found = list_runs(self.folder)
         if not found:
-            print(f"no runs below {self.folder}; `warpzone train` makes one")
+            print(f"there are no runs below {self.folder}; `warpzone train` starts one")
             return 0
         table = Table()
         for title in ("run", "level", "steps", "clear rate", "state"):
@@ -53,21 +50,22 @@ class Runs:
 
 @dataclass(frozen=True)
 class RunsShow:
-    """Say what a checkpoint holds: steps, parameters, clear rate, versions, sizes, configuration.
+    """Show what a checkpoint holds: steps, parameters, clear rate, versions, sizes, configuration.
 
-    For example:
+    Examples:
       warpzone runs show runs/mario-1-1
       warpzone runs show runs/mario-1-1/checkpoints/update-00000042.pt
     """
 
-    run_path: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
-    """A run's folder, for its latest checkpoint, or a checkpoint."""
+    run_path: Path = positional(
+        MISSING, "Folder of a run, for its latest checkpoint, or a checkpoint.", metavar="RUN"
+    )
 
     def run(self) -> int:
         """Prints what is known."""
         from rich.table import Table
 
-        from warpzone.config.io import tree_to_toml
+        from warpzone.config import tree_to_toml
         from warpzone.runs.show import checkpoint_lines, look_into
 
         content = look_into(self.run_path)
@@ -115,73 +113,3 @@ def _size(count: float) -> str:
             return f"{count:.3g} {unit}"
         count /= 1024
     return f"{count:.3g} GiB"
-
-
-@dataclass(frozen=True)
-class Video:
-    """Film an episode of a trained policy, or a way that `warpzone solve` found.
-
-    For example:
-      warpzone video runs/mario-1-1 -o run.mp4
-      warpzone video runs/mario-1-1 --level 1-2 --seed 3 -o run.gif
-      warpzone video runs/mario-1-1 --contact-sheet -o lanes.mp4
-      warpzone video runs/mario-1-1 --contact-sheet --lanes 36 -o ends.png
-      warpzone video policies/ --level 1-2 -o 1-2.mp4
-      warpzone video solutions/8-4.solution -o 8-4.mp4
-    """
-
-    run_path: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
-    """A run's folder, one of its checkpoints, a policy file, a folder of those (--level chooses
-    one), or a .solution file, which fixes level and inputs."""
-    output: Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="FILE")] = Path("run.mp4")
-    """The file to write: .mp4 or .gif; a contact sheet can also be a .png."""
-    level: str | None = None
-    """Another level than the run's own."""
-    seed: int = 0
-    """Of the episode; the first of up to ten that clears is taken, from this seed on."""
-    greedy: bool = False
-    """Always take the most likely action instead of drawing one."""
-    contact_sheet: bool = False
-    """Show many lanes side by side, an episode each; their edges tell how they ended."""
-    lanes: int = 16
-    """How many lanes a contact sheet has."""
-
-    def run(self) -> int:
-        """Films."""
-        if self.run_path.suffix == ".solution":
-            return self._record_solution()
-        if self.contact_sheet:
-            from warpzone.video.contact_sheet import record_contact_sheet
-
-            path = record_contact_sheet(
-                self.run_path,
-                self.output,
-                num_envs=self.lanes,
-                level=self.level,
-                seed=self.seed,
-                greedy=self.greedy,
-            )
-            print(f"wrote {path}")
-            return 0
-        from warpzone.video.policy_video import record_policy
-
-        path = record_policy(
-            self.run_path, self.output, level=self.level, seed=self.seed, greedy=self.greedy
-        )
-        print(f"wrote {path}")
-        return 0
-
-    def _record_solution(self) -> int:
-        from warpzone.errors import ConfigError
-        from warpzone.search.solution import read_solution
-        from warpzone.video.solution_video import record_solution
-
-        if self.level is not None or self.seed != 0 or self.greedy or self.contact_sheet:
-            raise ConfigError(
-                "a way is always the same; leave out --level, --seed, --greedy and --contact-sheet"
-            )
-        solution = read_solution(self.run_path)
-        outcome = record_solution(solution, self.output)
-        print(f"{solution.level}: {outcome}")
-        print(f"wrote {self.output}")
-        return 0

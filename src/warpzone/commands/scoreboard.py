@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import tyro
+from typing import TYPE_CHECKING
 
 from warpzone.commands.tables import table_console
+from warpzone.config.option import option, positional
 
 if TYPE_CHECKING:
     from warpzone.campaign.scoreboard import Scoreboard
@@ -18,13 +17,13 @@ _EXIT_DIFFERS = 1
 
 @dataclass(frozen=True)
 class Scores:
-    """Show how well each of the 32 levels is played, and check it.
+    """Show how well each of the 32 levels is played, and verify it.
 
     The folder is a campaign, or a folder of policies with its scoreboard.json. The table is printed
-    and written as scoreboard.md, .json and .png. Rows are measured with the policy files that lie
-    there, so everybody who has the folder can measure them again: same files, same numbers.
+    and written as scoreboard.md, .json and .png. Rows are measured with the policy files in the
+    folder, so that everybody who has it can measure them again: same files, same numbers.
 
-    For example:
+    Examples:
       warpzone scoreboard campaign/
       warpzone scoreboard campaign/ --verify
       warpzone scoreboard campaign/ --export policies/    # those at the goal, with their rows
@@ -32,21 +31,39 @@ class Scores:
       warpzone scoreboard policies/ --verify --level 1-1
     """
 
-    folder: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FOLDER")]
-    """A campaign, or a folder of policies with its scoreboard."""
-    verify: bool = False
-    """Play all episodes again and compare: hashes and clears must be equal. Writes nothing."""
-    level: str = ""
-    """With --verify: only these levels."""
-    export: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None
-    """Copy the policies that reach the goal, with their rows, into a folder."""
-    add: Annotated[tuple[Path, ...], tyro.conf.arg(metavar="RUN")] = ()
-    """Measure these runs, checkpoints or policy files, and take in those that play a level better
-    than what is there; a new folder begins an empty scoreboard."""
-    goal: float = 0.9
-    """Of a new scoreboard: the clear rate that counts as mastered."""
-    episodes: int = 100
-    """Of a new scoreboard: episodes for each level and condition."""
+    folder: Path = positional(
+        MISSING, "A campaign, or a folder of policies with its scoreboard.", metavar="FOLDER"
+    )
+    verify: bool = option(
+        False,
+        "Play all episodes again and compare: hashes and clears must be equal. Writes nothing.",
+    )
+    level: str = option("", "With --verify: only these levels.", metavar="LEVELS")
+    export: Path | None = option(
+        None,
+        "Copy the policies that reach the goal, with their rows, into a folder.",
+        metavar="FOLDER",
+    )
+    add: tuple[Path, ...] = option(
+        (),
+        "Measure these runs, checkpoints or policy files, and add those that play a level better "
+        "than what is there; a new folder starts an empty scoreboard.",
+        metavar="RUN",
+    )
+    goal: float = option(
+        0.9,
+        "Clear rate that counts as mastered, for a new scoreboard.",
+        above=0.0,
+        at_most=1.0,
+        metavar="RATE",
+    )
+    episodes: int = option(
+        100,
+        "Episodes per level and condition, for a new scoreboard.",
+        at_least=1,
+        at_most=100_000,
+        metavar="N",
+    )
 
     def run(self) -> int:
         """Shows, checks or changes a scoreboard."""
@@ -67,12 +84,7 @@ class Scores:
         from warpzone.campaign.board_files import add_policy, open_board
         from warpzone.campaign.board_text import score_line
         from warpzone.campaign.scoreboard import Measuring, Scoreboard
-        from warpzone.errors import ConfigError
 
-        if not 0.0 < self.goal <= 1.0:
-            raise ConfigError(f"--goal is {self.goal}; it must be above 0 and at most 1")
-        if self.episodes < 1:
-            raise ConfigError(f"--episodes is {self.episodes}; it must be at least 1")
         new = Scoreboard(self.goal, Measuring(episodes=self.episodes))
         board = open_board(self.folder, new)
         for target in self.add:

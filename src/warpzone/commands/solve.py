@@ -1,12 +1,14 @@
-"""`warpzone solve`: finds ways through levels, and proves them."""
+"""`warpzone solve`: finds inputs that clear levels, and verifies them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING
 
-import tyro
+from warpzone.config.environment import Game
+from warpzone.config.option import option
+from warpzone.config.run import LARGEST_SEED
 
 if TYPE_CHECKING:
     from warpzone.search.jobs import Job
@@ -18,15 +20,15 @@ _EXIT_NOT_ALL = 1
 
 @dataclass(frozen=True)
 class Solve:
-    """Find inputs that clear levels, by search with save states, and prove them by replay.
+    """Find inputs that clear levels, by search with save states, and verify them by replay.
 
-    Nothing is known of any level: the search remembers the places it has seen, goes back to one,
-    plays at random from there, and keeps what is new or quicker. A solution counts only if a
-    replay from power-on ends in the next level (8-4: with the princess). Each is saved as a small
-    text file, LEVEL.solution. The same seed finds the same solution for any number of threads and
-    jobs, unless time ends the search (--seconds, --improve).
+    The search knows nothing about the levels: it remembers the places it has seen, returns to one,
+    plays at random from there, and keeps what is new or faster. A solution counts only if a replay
+    from power-on ends in the next level (8-4: with the princess). Each is saved as a small text
+    file, LEVEL.solution. The same seed finds the same solution for any number of threads and jobs,
+    unless time ends the search (--seconds, --improve).
 
-    For example:
+    Examples:
       warpzone solve --level 8-4
       warpzone solve --level all --jobs 2 -o solutions/
       warpzone solve --level 1-1,1-2 --seeds 4 --improve 20 -o solutions/
@@ -34,49 +36,90 @@ class Solve:
       warpzone solve --verify solutions/
     """
 
-    level: str = "1-1"
-    """A level, several with commas between them, or 'all'."""
-    output: Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="FOLDER")] = Path("solutions")
-    """Where to save the ways. A better one that is already there stays (fewer area changes, then
-    fewer frames), unless --overwrite is given."""
-    verify: Annotated[Path | None, tyro.conf.arg(metavar="PATH")] = None
-    """Search nothing; replay this way, or all ways of this folder."""
-    seed: int = 0
-    """Of the search."""
-    seeds: int = 1
-    """Search so many times a level, with --seed and the numbers after it; the best is saved."""
-    improve: Annotated[float, tyro.conf.arg(metavar="SECONDS")] = 0.0
-    """Look for shorter ways so long after the first is found."""
-    frame_skip: int = 4
-    """Inputs change only every so many frames, so that an agent with this frame skip can play the
-    way."""
-    actions: str = "complex"
-    """What may be pressed: right-only, simple, complex or extended, or 'any' for every sensible
-    combination."""
-    allow_warps: bool = False
-    """Let a warp to another world count as a clear."""
-    seconds: float = 600.0
-    """Give up on a level after so long."""
-    frames: int | None = None
-    """End a search after so many emulated frames, found or not; unlike time, the same anywhere."""
-    jobs: int = 1
-    """Levels searched at once."""
-    threads: int = 1
-    """Threads for each search; for a single level."""
-    memory: Annotated[int, tyro.conf.arg(metavar="MB")] = 256
-    """The most that the save states of one search may take; the least promising are forgotten."""
-    overwrite: bool = False
-    """Replace ways that are better than what is found."""
-    game: Literal["smb", "lost-levels"] = "smb"
-    """The game to play."""
-    rom: Path | None = None
-    """The game's image; by default WARPZONE_ROM, or the installed one."""
+    level: str = option("1-1", "Level, several separated by commas, or 'all'.", metavar="LEVEL")
+    output: Path = option(
+        Path("solutions"),
+        "Folder to save solutions in. A better solution that is already there is kept (fewer area "
+        "changes, then fewer frames) unless --overwrite is given.",
+        short="-o",
+        metavar="FOLDER",
+    )
+    verify: Path | None = option(
+        None,
+        "Do not search; replay this solution, or all solutions of this folder.",
+        metavar="PATH",
+    )
+    seed: int = option(
+        0, "Random seed of the search.", at_least=0, at_most=LARGEST_SEED, metavar="SEED"
+    )
+    seeds: int = option(
+        1,
+        "Searches per level, with consecutive seeds; the best solution is saved.",
+        at_least=1,
+        at_most=10_000,
+        metavar="N",
+    )
+    improve: float = option(
+        0.0,
+        "Seconds to search for shorter solutions after the first is found.",
+        at_least=0.0,
+        at_most=1e6,
+        metavar="SECONDS",
+    )
+    frame_skip: int = option(
+        4,
+        "Frames between two changes of input, so that an agent with this frame skip can play the "
+        "solution.",
+        at_least=1,
+        at_most=60,
+        metavar="FRAMES",
+    )
+    actions: str = option(
+        "complex",
+        "Action set: right-only, simple, complex, extended, your own list such as "
+        "'NOOP,RIGHT+B', or 'any' for every sensible combination.",
+        metavar="SET",
+    )
+    allow_warps: bool = option(False, "Let a warp to another world count as a clear.")
+    seconds: float = option(
+        600.0,
+        "Seconds after which the search for a level is abandoned.",
+        above=0.0,
+        at_most=1e6,
+        metavar="SECONDS",
+    )
+    frames: int | None = option(
+        None,
+        "Emulated frames after which a search ends, whether it found a solution or not; unlike "
+        "time, the same on every machine.",
+        at_least=1,
+        at_most=10**15,
+        metavar="FRAMES",
+    )
+    jobs: int = option(1, "Levels to search at once.", at_least=1, at_most=1024, metavar="N")
+    threads: int = option(
+        1, "Threads per search; for a single level.", at_least=1, at_most=1024, metavar="N"
+    )
+    memory: int = option(
+        256,
+        "Megabytes that the save states of one search may take; the least promising are dropped.",
+        at_least=1,
+        at_most=1_048_576,
+        metavar="MB",
+    )
+    overwrite: bool = option(False, "Replace solutions that are better than what is found.")
+    game: Game = option("smb", "Super Mario Bros. or The Lost Levels.")
+    rom: Path | None = option(
+        None,
+        "Game image to play. Without it WARPZONE_ROM or the installed image is used.",
+        metavar="FILE",
+    )
 
     def run(self) -> int:
-        """Explores, or verifies."""
+        """Searches, or verifies."""
         if self.verify is not None:
             return self._verify(self.verify)
-        return self._explore()
+        return self._search()
 
     def _verify(self, path: Path) -> int:
         from warpzone.errors import SolutionError
@@ -93,19 +136,15 @@ class Solve:
                 print(f"{one}: FAILED, {error}")
             else:
                 cleared += 1
-                print(f"{one}: {_told(solution)}")
+                print(f"{one}: {_summary(solution)}")
         print(f"{cleared} of {len(paths)} clear")
         return 0 if cleared == len(paths) else _EXIT_NOT_ALL
 
-    def _explore(self) -> int:
+    def _search(self) -> int:
         from warpzone.envs.setup import expand_levels
-        from warpzone.errors import ConfigError
         from warpzone.search.display import SearchDisplay
         from warpzone.search.jobs import Job, solve_many
 
-        for name, number in (("jobs", self.jobs), ("seeds", self.seeds)):
-            if number < 1:
-                raise ConfigError(f"--{name} is {number}; it must be at least 1")
         levels = list(dict.fromkeys(expand_levels(self.level, self.game)))
         jobs = [Job(level, self.seed + i) for level in levels for i in range(self.seeds)]
         found: set[str] = set()
@@ -148,20 +187,22 @@ class Solve:
         now = result.progress
         effort = f"{now.seconds:.1f} s, {now.frames:,} frames searched"
         if now.forgotten:
-            effort += f", {now.forgotten:,} cells forgotten for want of memory"
+            effort += f", {now.forgotten:,} cells dropped for lack of memory"
         title = f"{job.level} seed {job.seed}"
         if result.solution is None:
-            return f"{title}: no way found ({effort}); try another --seed or more --seconds"
+            return f"{title}: no solution found ({effort}); try another --seed or more --seconds"
         verify(result.solution, self.rom)
         path = self.output / f"{job.level}.solution"
         best = None if self.overwrite else self._kept(path)
         if best is not None and best.rank <= result.solution.rank:
-            return f"{title}: {_told(result.solution)} ({effort}); kept {path} ({_told(best)})"
+            return (
+                f"{title}: {_summary(result.solution)} ({effort}); kept {path} ({_summary(best)})"
+            )
         write_solution(path, result.solution)
-        return f"{title}: {_told(result.solution)} ({effort}), saved as {path}"
+        return f"{title}: {_summary(result.solution)} ({effort}), saved as {path}"
 
     def _kept(self, path: Path) -> Solution | None:
-        """A way that is already there and comparable, if it can be trusted."""
+        """A solution that is already there and comparable, if it replays."""
         from warpzone.errors import SolutionError
         from warpzone.search.replay import verify
         from warpzone.search.solution import read_solution
@@ -176,10 +217,10 @@ class Solve:
         return solution if solution.frame_skip == self.frame_skip else None
 
 
-def _told(solution: Solution) -> str:
+def _summary(solution: Solution) -> str:
     from warpzone.search.solution import PRINCESS
 
-    end = "the princess" if solution.ends == PRINCESS else solution.ends
+    end = "reaches the princess" if solution.ends == PRINCESS else f"enters {solution.ends}"
     plural = "" if solution.area_changes == 1 else "s"
     areas = f", {solution.area_changes} area change{plural}" if solution.area_changes else ""
-    return f"clears {solution.level} in {solution.frames:,} frames, on to {end}{areas}"
+    return f"clears {solution.level} in {solution.frames:,} frames and {end}{areas}"

@@ -1,37 +1,32 @@
-"""`warpzone tools`: mending what older versions left."""
+"""`warpzone tools`: repairing files that earlier versions wrote."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass
 from pathlib import Path
-from typing import Annotated, Literal
 
-import tyro
+from warpzone.config.option import option, positional
 
 
 @dataclass(frozen=True)
-class Tools:
-    """Mend step counts in side-cars of old checkpoints.
+class Backfill:
+    """Correct step counts in the side-cars of old checkpoints.
 
-    A count that is lower than updates x games x steps of a rollout is raised to that; one that is
-    higher stays. The old side-car is kept as .json.bak, and the new one says what was done. Doing
-    it again changes nothing. Checkpoints of a run whose games or rollout changed on the way cannot
-    be counted so: look at --dry-run first.
+    A count that is lower than updates x environments x rollout steps is raised to that; a higher
+    one stays. The old side-car is kept as .json.bak, and the new one records the change. Running it
+    again changes nothing. Checkpoints of a run whose environments or rollout changed on the way
+    cannot be counted like this: look at --dry-run first.
 
-    For example:
+    Examples:
       warpzone tools backfill runs --dry-run
       warpzone tools backfill runs/mario-1-1
     """
 
-    what: tyro.conf.Positional[Literal["backfill"]]
-    """What to mend: the step counts."""
-    runs: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUNS")]
-    """A folder of runs, or one run."""
-    dry_run: bool = False
-    """Only say what would be done."""
+    runs: Path = positional(MISSING, "Folder of runs, or one run.", metavar="RUNS")
+    dry_run: bool = option(False, "Only print what would be done.")
 
     def run(self) -> int:
-        """Mends and prints what was found."""
+        """Corrects the counts and prints what was found."""
         from collections import Counter
 
         from warpzone.runs.backfill import backfill

@@ -73,18 +73,25 @@ def resolve_actions(actions: Actions) -> list[int]:
         ConfigError: For an unknown set or button, or an empty list.
     """
     if isinstance(actions, str):
-        if actions not in ACTION_SETS:
-            raise ConfigError(
-                f"actions: {actions!r} is no action set; there are {', '.join(ACTION_SETS)}, "
-                "or give a list such as ['NOOP', 'RIGHT+A']"
-            )
-        actions = ACTION_SETS[actions]
+        actions = ACTION_SETS.get(actions) or _listed(actions)
     if not isinstance(actions, Iterable):
         raise ConfigError(f"actions: {actions!r} is no action set and no list of combinations")
     combinations: list[Any] = list(actions)
     if not combinations:
         raise ConfigError("actions: the list is empty; give at least one combination")
     return [parse_buttons(combination) for combination in combinations]
+
+
+def _listed(text: str) -> list[str]:
+    """The combinations of a list such as 'NOOP,RIGHT+B,RIGHT+A+B'."""
+    names = [name.strip() for name in text.split(",")]
+    known = {NOOP, *BUTTONS}
+    if not all(part.strip().upper() in known for name in names for part in name.split("+")):
+        raise ConfigError(
+            f"actions: {text!r} is not an action set; there are {', '.join(ACTION_SETS)}, or give "
+            "your own as a list such as 'NOOP,RIGHT+B,RIGHT+A+B'"
+        )
+    return names
 
 
 def describe_buttons(byte: int) -> str:

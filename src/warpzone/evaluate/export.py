@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,9 @@ def export_policy(target: Path, output: Path) -> str:
         output.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise CheckpointError(f"{output} cannot be written ({error.strerror})") from error
-    return write_policy_file(output, config, facts, model.state_dict())
+    # Where the game lies on this machine is nobody else's business.
+    shared = replace(config, env=replace(config.env, rom=""))
+    return write_policy_file(output, shared, facts, model.state_dict())
 
 
 def _training(saved: checkpoint.Checkpoint) -> tuple[float, Mapping[str, Any]]:

@@ -23,9 +23,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from warpzone.config.io import from_tree
-from warpzone.config.options import TrainConfig
-from warpzone.config.presets import preset
+from warpzone.config import TrainConfig, checked_tree, overlaid
 from warpzone.errors import CheckpointError, ConfigError
 from warpzone.system.atomic_file import write_atomically
 from warpzone.system.json_file import entry, parse_json, read_bytes
@@ -132,9 +130,8 @@ def read_policy_file(path: Path) -> PolicyFile:
     try:
         header, packed = _parts(data)
         given = entry(header, "config", dict)
-        config = from_tree(
-            {table: entry(given, table, dict) for table in _NEEDED}, preset("cpu"), str(path)
-        )
+        needed = {table: entry(given, table, dict) for table in _NEEDED}
+        config = overlaid(TrainConfig(), checked_tree(needed, str(path)))
         weights = _unpack(packed, _shapes(header))
         return PolicyFile(config, _facts(header), weights, hashlib.sha256(data).hexdigest())
     except (ValueError, zlib.error) as error:

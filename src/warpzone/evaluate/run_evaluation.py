@@ -27,6 +27,7 @@ def evaluate_run(
     seed: int,
     greedy: bool,
     eval_temperature: float | None = None,
+    rom: Path | None = None,
     output: Path | None = None,
     report: Callable[[str], None] | None = None,
     **env_options: Any,
@@ -42,6 +43,7 @@ def evaluate_run(
         seed: Seed of the first episode.
         greedy: Always take the most likely action.
         eval_temperature: Divides the logits before sampling; by default as each policy says.
+        rom: Game image to play instead of the one that each policy was trained with.
         output: Where the results will be written, without a suffix; by default beside the policy.
         report: Called with one line per level as soon as it has been played.
         env_options: Options of the environment.
@@ -60,7 +62,7 @@ def evaluate_run(
     name = output or name
     _check_files(name)
     results, held_out = [], []
-    for trained, levels in _tasks(target, level):
+    for trained, levels in _tasks(target, level, rom):
         held_out += held_out_levels(trained.config.env)
         for played in levels:
             result = evaluate(
@@ -83,19 +85,22 @@ def evaluate_run(
     }, name
 
 
-def _tasks(target: Path, level: str | None) -> Iterator[tuple[TrainedPolicy, list[str]]]:
+def _tasks(
+    target: Path, level: str | None, rom: Path | None
+) -> Iterator[tuple[TrainedPolicy, list[str]]]:
     """Each policy with the levels that it plays."""
     if is_policy_folder(target):
         if level is not None:
             for name in named_levels(level):
-                yield load_policy(target, name), [name]
+                yield load_policy(target, name, rom), [name]
             return
         for path in find_policies(target):
-            yield load_policy(path), read_policy_facts(path).levels
+            yield load_policy(path, rom=rom), read_policy_facts(path).levels
         return
-    trained = load_policy(target)
+    trained = load_policy(target, rom=rom)
     env = trained.config.env
-    yield trained, named_levels(level) if level else [*trained_levels(env), *held_out_levels(env)]
+    own = [*trained_levels(env), *held_out_levels(env)]
+    yield trained, named_levels(level, env.game) if level else own
 
 
 def _names(target: Path) -> tuple[dict[str, str], Path]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from warpzone.config.options import TrainConfig
+from warpzone.config import TrainConfig
 from warpzone.envs.setup import feature_names
 from warpzone.envs.vector import MarioVectorEnv
 from warpzone.errors import CheckpointError
@@ -85,13 +85,14 @@ class Player:
         return sample(decision.logits / self._temperature, self._random).numpy()
 
 
-def load_policy(target: Path, level: str | None = None) -> TrainedPolicy:
+def load_policy(target: Path, level: str | None = None, rom: Path | None = None) -> TrainedPolicy:
     """Loads a policy.
 
     Args:
         target: A run, for its best checkpoint (the latest when none is marked); a checkpoint; a
             policy file; or a folder of those.
         level: Of a folder, the policy that is for this level.
+        rom: Game image to play instead of the one that it was trained with.
 
     Raises:
         CheckpointError: When there is none, or it does not fit its configuration.
@@ -99,8 +100,9 @@ def load_policy(target: Path, level: str | None = None) -> TrainedPolicy:
     target = choose_policy(target, level) if is_policy_folder(target) else target
     if target.suffix == SUFFIX:
         file = read_policy_file(target)
-        return TrainedPolicy(make_network(file.config, file.weights), file.config, target)
-    config = saved_config(target)
+        config = _with_rom(file.config, rom)
+        return TrainedPolicy(make_network(config, file.weights), config, target)
+    config = _with_rom(saved_config(target), rom)
     path = checkpoint_of(target)
     weights = averaged_weights(checkpoint.load(path))
     return TrainedPolicy(make_network(config, weights), config, path)
@@ -120,6 +122,10 @@ def averaged_weights(saved: checkpoint.Checkpoint) -> dict[str, torch.Tensor]:
     ):
         raise CheckpointError(f"{saved.path} has no averaged weights of a network")
     return weights
+
+
+def _with_rom(config: TrainConfig, rom: Path | None) -> TrainConfig:
+    return config if rom is None else replace(config, env=replace(config.env, rom=str(rom)))
 
 
 def checkpoint_of(target: Path) -> Path:

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from warpzone.config.options import ModelOptions
+from warpzone.config import ModelOptions
 from warpzone.models.actor_critic import ActorCritic
 from warpzone.models.encoders import (
     Encoder,

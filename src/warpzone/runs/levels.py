@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from warpzone import _native
-from warpzone.config.options import EnvOptions
+from warpzone.config import EnvOptions
 from warpzone.envs.setup import expand_levels
 from warpzone.errors import ConfigError
+from warpzone.rom.image import SMB
 
 RANDOM = "random"
 """All levels, drawn at random."""
 
 
-def named_levels(text: str) -> list[str]:
+def named_levels(text: str, game: str = SMB) -> list[str]:
     """The levels that an option names: one, several, a span such as '1-1..1-4', or 'random'."""
-    return expand_levels("all" if text.strip() == RANDOM else text)
+    return expand_levels("all" if text.strip() == RANDOM else text, game)
 
 
 def held_out_levels(options: EnvOptions) -> list[str]:
@@ -22,8 +23,8 @@ def held_out_levels(options: EnvOptions) -> list[str]:
     Raises:
         ConfigError: For one that does not exist.
     """
-    levels = named_levels(options.held_out) if options.held_out else []
-    known = _native.level_names("smb")
+    levels = named_levels(options.held_out, options.game) if options.held_out else []
+    known = _native.level_names(options.game)
     for level in levels:
         if level not in known:
             raise ConfigError(
@@ -39,7 +40,7 @@ def trained_levels(options: EnvOptions) -> list[str]:
         ConfigError: When none is left.
     """
     held_out = held_out_levels(options)
-    levels = [level for level in named_levels(options.level) if level not in held_out]
+    levels = [level for level in named_levels(options.level, options.game) if level not in held_out]
     if not levels:
         raise ConfigError(
             f"env.held_out is {options.held_out!r}, which leaves no level of {options.level!r} to "

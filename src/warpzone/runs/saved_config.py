@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from warpzone.config.io import from_toml
-from warpzone.config.options import TrainConfig
-from warpzone.config.presets import preset
+from warpzone.config import TrainConfig, from_toml, overlaid
 from warpzone.runs.directory import run_of
 
 FREE_OPTIONS = (
@@ -18,6 +16,7 @@ FREE_OPTIONS = (
     "run.checkpoint_minutes",
     "run.video_minutes",
     "run.keep_checkpoints",
+    "run.wandb",
     "run.stop_at_clear_rate",
     "run.torch_threads",
     "run.auto_mem",
@@ -32,7 +31,7 @@ FREE_OPTIONS = (
 def saved_config(target: Path) -> TrainConfig:
     """The configuration that a run, or the run of a checkpoint, was started with."""
     run = run_of(target)
-    return from_toml(run.read_config(), preset("cpu"), str(run.config))
+    return overlaid(TrainConfig(), from_toml(run.read_config(), str(run.config)))
 
 
 def with_free_options(saved: TrainConfig, asked: TrainConfig) -> TrainConfig:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from warpzone.config.io import from_toml
-from warpzone.config.presets import preset
+from warpzone.config import from_toml
 from warpzone.errors import ConfigError, RunError
 from warpzone.runs.directory import CONFIG_FILE, RunDirectory
 from warpzone.runs.lock import ADVISORY_FILE, LOCK_FILE, run_lock
@@ -93,7 +92,7 @@ def _refuse_foreign(run: Path, entries: list[Path]) -> None:
 
 def _is_config(path: Path) -> bool:
     try:
-        from_toml(RunDirectory(path.parent).read_config(), preset("cpu"), str(path))
+        from_toml(RunDirectory(path.parent).read_config(), str(path))
     except (ConfigError, RunError):
         return False
     return True

@@ -1,4 +1,4 @@
-"""Where rows go besides JSON lines: TensorBoard and a Parquet snapshot."""
+"""Where rows go besides JSON lines: TensorBoard, Weights & Biases and a Parquet snapshot."""
 
 from __future__ import annotations
 
@@ -10,13 +10,21 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
+from warpzone.errors import ConfigError
 from warpzone.system.atomic_file import replacing
 from warpzone.telemetry.append_file import AppendFile
 from warpzone.telemetry.jsonl import JsonlSink
 from warpzone.telemetry.metrics import STEPS, find_metric
 from warpzone.telemetry.reading import OnDamage, Row, finite, read_rows, warn_of_damage
 
-__all__ = ["JsonlSink", "ParquetSnapshot", "Sink", "TensorBoardSink", "write_parquet"]
+__all__ = [
+    "JsonlSink",
+    "ParquetSnapshot",
+    "Sink",
+    "TensorBoardSink",
+    "WandbSink",
+    "write_parquet",
+]
 
 # A snapshot reads everything again, so it may take this share of the time at most.
 _SNAPSHOT_SHARE = 0.01
@@ -86,6 +94,53 @@ class TensorBoardSink:
 def _number(row: Mapping[str, object], name: str, default: float) -> float:
     value = row.get(name)
     return float(value) if isinstance(value, int | float) else default
+
+
+class WandbSink:
+    """Sends rows to Weights & Biases, with environment steps as the axis.
+
+    wandb uploads from a process of its own, so that a slow or missing network holds up nothing.
+    """
+
+    def __init__(self, project: str, name: str, folder: Path, config: Mapping[str, object]) -> None:
+        """Begins, or continues, the run of this name.
+
+        Args:
+            project: Of Weights & Biases.
+            name: Of the run; its identity there as well, so that a resumed run goes on.
+            folder: Where wandb keeps its own files.
+            config: Options of the run, to compare runs by.
+
+        Raises:
+            ConfigError: wandb is not installed, or refuses to start.
+        """
+        try:
+            import wandb
+        except ImportError as error:
+            raise ConfigError(
+                "run.wandb is set, but wandb is not installed; run `pip install wandb`, or leave "
+                "out --wandb"
+            ) from error
+        try:
+            self._run = wandb.init(
+                project=project,
+                name=name,
+                id=name,
+                resume="allow",
+                dir=str(folder),
+                config=dict(config),
+            )
+        except wandb.errors.Error as error:
+            raise ConfigError(f"wandb does not start: {error}") from error
+
+    def write(self, row: Mapping[str, object]) -> None:
+        """Sends all numbers of the row."""
+        numbers = {name: value for name, value in row.items() if isinstance(value, int | float)}
+        self._run.log(numbers, step=int(_number(row, STEPS, 0)))
+
+    def close(self) -> None:
+        """Waits until everything is sent."""
+        self._run.finish()
 
 
 class ParquetSnapshot:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,7 +13,7 @@ from torch import nn
 
 from warpzone.algorithms.learner import LearnerSettings
 from warpzone.algorithms.returns import Discount
-from warpzone.config.options import TrainConfig
+from warpzone.config import TrainConfig
 from warpzone.envs.vectors.make import AnyVectorEnv, make_vector_env
 from warpzone.envs.vectors.options import WorkerOptions
 from warpzone.errors import ConfigError
@@ -27,8 +26,9 @@ from warpzone.runs.levels import draws_levels, trained_levels
 from warpzone.system.cpu import processor_cores
 from warpzone.train.curriculum.levels import LevelChooser, LevelCurriculum, RandomLevels
 from warpzone.train.curriculum.solutions import read_guides
-from warpzone.train.curriculum.starts import EpisodeStarts
+from warpzone.train.curriculum.starts import PLACE_SPACING, EpisodeStarts
 
+_LARGEST_STATE = 1 << 20
 _ALLOW_CPU = "WARPZONE_ALLOW_CPU_AUTO"
 Precision = Literal["float32", "bfloat16", "float16"]
 _PRECISIONS: dict[Precision, torch.dtype] = {
@@ -50,7 +50,6 @@ def make_env(config: TrainConfig, worker_logs: Path | None = None) -> AnyVectorE
         strict_stage=env.strict_stage,
         fallback_sync=workers.fallback_sync,
         workers=WorkerOptions(
-            method=workers.start_method,
             prewarm=workers.prewarm,
             delay=workers.start_delay,
             seconds=workers.stage_seconds or None,
@@ -60,12 +59,31 @@ def make_env(config: TrainConfig, worker_logs: Path | None = None) -> AnyVectorE
         autoreset="same-step",
         max_steps=env.max_steps,
         stagnation_limit=env.stagnation_limit,
-        weights=asdict(config.reward),
+        reward=config.reward.kind,
+        weights=config.reward.weights(env.num_envs),
         **env.policy_env_options(),
+        power=env.power,
+        halfway=env.halfway,
+        start_state=_read_state(env.start_state),
+        exact=env.exact,
         sticky_prob=env.sticky_prob,
         noop_max=env.noop_max,
         level_order="random" if draws_levels(env) and env.vector != "native" else "cycle",
     )
+
+
+def _read_state(file: str) -> bytes:
+    """The save state that episodes start from; empty for the start of the level."""
+    if not file:
+        return b""
+    try:
+        with Path(file).open("rb") as state:
+            data = state.read(_LARGEST_STATE + 1)
+    except OSError as error:
+        raise ConfigError(f"env.start_state {file} cannot be read ({error.strerror})") from error
+    if len(data) > _LARGEST_STATE:
+        raise ConfigError(f"env.start_state {file} is too large for a save state")
+    return data
 
 
 def make_starts(config: TrainConfig, env: AnyVectorEnv, seed: int) -> EpisodeStarts:
@@ -73,11 +91,13 @@ def make_starts(config: TrainConfig, env: AnyVectorEnv, seed: int) -> EpisodeSta
     options, levels = config.starts, trained_levels(config.env)
     chooser: LevelChooser | None = None
     if config.env.level_order == "curriculum":
-        chooser = LevelCurriculum(levels, config.env.min_level_share)
+        chooser = LevelCurriculum(levels)
     elif draws_levels(config.env) and config.env.vector == "native":
         chooser = RandomLevels(levels, seed)
     guides = (
-        read_guides(Path(options.solutions), levels, options.spacing) if options.solutions else None
+        read_guides(Path(options.solutions), levels, PLACE_SPACING, config.env.rom or None)
+        if options.solutions
+        else None
     )
     return EpisodeStarts(env, options, seed, guides=guides, chooser=chooser)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from warpzone.config.options import TrainConfig
+from warpzone.config import TrainConfig
 from warpzone.errors import RunCompleteError
 from warpzone.runs.checkpoint import read_meta
 from warpzone.train.saving import ENOUGH_EPISODES

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import psutil
 import torch
 
-from warpzone.config.options import TrainConfig
+from warpzone.config import TrainConfig
 from warpzone.telemetry.terminal import duration
 from warpzone.train import build
 from warpzone.train.pace import Pace

@@ -7,9 +7,10 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TypeVar
 
-from warpzone.config.options import TrainConfig
+from warpzone.config import TrainConfig
 from warpzone.errors import RunError
 from warpzone.train.failures import is_out_of_memory
+from warpzone.train.memory_need import check_memory
 from warpzone.train.trainer import Trainer
 
 Result = TypeVar("Result")
@@ -58,6 +59,7 @@ def fitted(config: TrainConfig, say: Callable[[str], None] = print) -> TrainConf
     """The configuration, or a smaller one, whose first update fits into memory."""
 
     def attempt(smaller: TrainConfig) -> None:
+        check_memory(smaller)
         with closing(Trainer(smaller)) as trainer:
             trainer.begin()
             trainer.update()

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from warpzone.algorithms import returns
 from warpzone.algorithms.self_imitation import ImitationSettings, SelfImitation
-from warpzone.config.options import TrainConfig
+from warpzone.config import TrainConfig
 from warpzone.models.actor_critic import ActorCritic
 from warpzone.replay.buffer import Moments, PrioritizedReplay, ReplaySettings
 from warpzone.rollout.storage import RolloutStorage
@@ -20,6 +20,9 @@ from warpzone.telemetry.metrics import MetricRow
 from warpzone.train import build
 
 _log = logging.getLogger(__name__)
+
+# Of the critic's part in the self-imitation loss, as in the paper that introduced it.
+_VF_COEF = 0.01
 
 
 class ReplayLearning:
@@ -67,9 +70,9 @@ class ReplayLearning:
         settings = ImitationSettings(
             options.interval,
             options.batches,
-            options.batch,
+            options.batch_size,
             options.weight,
-            options.vf_coef,
+            _VF_COEF,
             options.beta,
             options.learning_starts,
         )

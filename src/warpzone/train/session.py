@@ -11,8 +11,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from warpzone.config.io import to_toml
-from warpzone.config.options import TrainConfig
+from warpzone.config import TrainConfig, to_toml
 from warpzone.errors import RunCompleteError
 from warpzone.runs import checkpoint
 from warpzone.runs.checkpoint_store import CheckpointStore, find_latest, list_checkpoints
@@ -29,10 +28,11 @@ from warpzone.telemetry.log_file import log_to, warnings_to_log
 from warpzone.telemetry.metrics import SESSION
 from warpzone.telemetry.reading import finite, last_line
 from warpzone.telemetry.resources import ResourceMonitor
-from warpzone.telemetry.sinks import ParquetSnapshot, Sink, TensorBoardSink
+from warpzone.telemetry.sinks import ParquetSnapshot, Sink, TensorBoardSink, WandbSink
 from warpzone.telemetry.terminal import Display, DisplayHandler, Mode, make_display
 from warpzone.train.completion import check_incomplete
 from warpzone.train.loop import Loop, Until
+from warpzone.train.memory_need import check_memory
 from warpzone.train.oom_ladder import fitted
 from warpzone.train.reporting import Reporter
 from warpzone.train.run_folder import RunFolder
@@ -81,6 +81,7 @@ def start(
     config.verify()
     if config.run.auto_mem:
         config = fitted(config)
+    check_memory(config)
     run = RunDirectory.create(Path(config.run.runs), run_name(config), to_toml(config))
     try:
         trainer = Trainer(config, run.workers)
@@ -117,6 +118,7 @@ def resume(
         ResumeError: There is no checkpoint, or the configuration differs.
     """
     config.verify()
+    check_memory(config)
     run = run_of(target)
     with run.logging(), log_to(DisplayHandler(make_display("quiet"))):
         path = find_resume(target, run.path)  # Skips damaged checkpoints with a warning.
@@ -250,6 +252,9 @@ def _make_loop(
         ParquetSnapshot(run.metrics, run.parquet),
         AdviceSink([*watch.observers, *hint_observers(trainer.config.watch)]),
     ]
+    options = trainer.config
+    if options.run.wandb:
+        sinks.append(WandbSink(options.run.wandb, run.name, run.path, asdict(options)))
     telemetry = stack.enter_context(Telemetry(sinks, [JsonlSink(run.episodes)]))
     trainer.episodes.sink = lambda episode: telemetry.episode(
         episode, trainer.sessions, trainer.updates + 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 import warnings
 from contextlib import nullcontext
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from warpzone.algorithms.ema import EmaPolicy
 from warpzone.algorithms.learner import Learner
 from warpzone.algorithms.schedules import lerp, scheduled
-from warpzone.config.options import TrainConfig
+from warpzone.config import TrainConfig
 from warpzone.envs.setup import feature_names
 from warpzone.models.actor_critic import ActorCritic, Decision, Obs
 from warpzone.models.arithmetic import one_thread
@@ -36,6 +37,8 @@ from warpzone.train.guidance.guidance import Guidance
 from warpzone.train.pace import speed_row
 from warpzone.train.random_streams import RandomStreams
 from warpzone.train.replay_learning import ReplayLearning
+
+_log = logging.getLogger(__name__)
 
 
 class Trainer:
@@ -95,6 +98,8 @@ class Trainer:
 
     def begin(self) -> None:
         """Starts the games of a new run."""
+        for note in self.guidance.notes:
+            _log.log(note.level, "%s", note.text)
         self.collector.begin(self.config.run.seed)
 
     def update(self) -> MetricRow:
@@ -196,7 +201,6 @@ class Trainer:
         learn = self.config.learn
         faded = self.success**learn.ent_coef_fade
         annealed = lerp(learn.ent_coef, learn.ent_coef_at_success, faded)
-        annealed *= scheduled(learn.ent_coef_schedule, self.steps / self.config.run.steps, 0.0)
         return self.guidance.entropy(annealed)
 
     def _infer(

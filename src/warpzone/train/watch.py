@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
-from warpzone.config.aids import WatchOptions
+from warpzone.config import WatchOptions
 from warpzone.runs.directory import RunDirectory
 from warpzone.telemetry.advice import Observer
 from warpzone.telemetry.heartbeat import Heartbeat
@@ -32,4 +32,4 @@ def start_watchdogs(
 
 def hint_observers(options: WatchOptions) -> list[Observer]:
     """Observers that give advice."""
-    return [Hints(options.hint_minutes * 60)] if options.hints else []
+    return [Hints(options.hint_minutes * 60)] if options.hint_minutes > 0 else []

@@ -32,6 +32,7 @@ def record_contact_sheet(
     level: str | None = None,
     seed: int = 0,
     greedy: bool = False,
+    rom: Path | None = None,
 ) -> Path:
     """Plays one episode per environment and freezes each when its episode ends.
 
@@ -45,16 +46,17 @@ def record_contact_sheet(
         level: Level to play instead of the levels the policy was trained on.
         seed: Seed of the first environment; the others use the following seeds.
         greedy: Always take the most likely action.
+        rom: ROM to play instead of the one that the policy was trained with.
 
     Returns:
         The path of the written file.
     """
     if not 1 <= num_envs <= _MAX_ENVS:
         raise ConfigError(f"num_envs is {num_envs}; it must be from 1 to {_MAX_ENVS}")
-    trained = load_policy(target, level)
+    trained = load_policy(target, level, rom)
     options = trained.config.env
     env = MarioVectorEnv(
-        named_levels(level) if level else trained_levels(options),
+        named_levels(level, options.game) if level else trained_levels(options),
         num_envs=num_envs,
         render_mode="rgb_array",
         autoreset="same-step",

@@ -92,6 +92,7 @@ def record_policy(
     seed: int = 0,
     greedy: bool = False,
     max_seeds: int = _MAX_SEEDS,
+    rom: Path | None = None,
 ) -> Path:
     """Records an episode: that of the first seed that clears the level, or else of the last seed.
 
@@ -102,12 +103,14 @@ def record_policy(
         seed: First seed to try.
         greedy: Always take the most likely action.
         max_seeds: Number of seeds to try.
+        rom: ROM to play instead of the one that the policy was trained with.
 
     Returns:
         The path of the written file.
     """
-    trained = load_policy(target, level)
-    levels = named_levels(level) if level else trained_levels(trained.config.env)
+    trained = load_policy(target, level, rom)
+    options = trained.config.env
+    levels = named_levels(level, options.game) if level else trained_levels(options)
     env = make_recorded_env(trained, levels)
     seed = first_clearing_seed(env, trained, seed=seed, greedy=greedy, max_seeds=max_seeds)
     policy = RecordedPolicy(trained, seed, greedy)

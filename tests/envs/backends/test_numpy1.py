@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import shutil
@@ -15,26 +14,21 @@ import pytest
 
 import warpzone
 from warpzone import _native
+from warpzone.bench.peers import install
 
 HERE = Path(__file__).parent
-BENCHMARKS = HERE.parents[2] / "benchmarks"
 REQUIREMENTS = (
     *("numpy==1.26.4", "gymnasium==1.1.1"),
     *("nes-py==8.2.1", "gym-super-mario-bros==7.4.0", "gym==0.26.2"),
-    *("tyro", "rich", "imageio", "imageio-ffmpeg", "pillow", "platformdirs"),
+    *("rich", "imageio", "imageio-ffmpeg", "pillow", "platformdirs"),
 )
 
 
 @pytest.fixture(scope="module")
 def old_python() -> Path:
     """A virtual environment outside the repository, made once."""
-    sys.path.insert(0, str(BENCHMARKS))
-    try:
-        peers: Any = importlib.import_module("peers.install")
-    finally:
-        sys.path.remove(str(BENCHMARKS))
-    folder = Path(os.environ.get("WARPZONE_PEERS", peers.DEFAULT_FOLDER))
-    return Path(peers.install(peers.Peer("nes-py-numpy1", REQUIREMENTS), folder))
+    folder = Path(os.environ.get("WARPZONE_PEERS", install.DEFAULT_FOLDER))
+    return Path(install.install(install.Peer("nes-py-numpy1", REQUIREMENTS), folder))
 
 
 def play(python: str | Path, vector: str, path: str = "") -> dict[str, Any]:

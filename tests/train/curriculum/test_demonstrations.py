@@ -10,8 +10,7 @@ import pytest
 import torch
 from tiny import tiny
 
-from warpzone.config.aids import ReplayOptions
-from warpzone.config.options import TrainConfig
+from warpzone.config import ReplayOptions, TrainConfig
 from warpzone.envs.actions import resolve_actions
 from warpzone.errors import SolutionError
 from warpzone.search.solution import read_solution
@@ -77,7 +76,7 @@ def test_a_run_learns_from_its_ways_only_if_replay_is_on(rom_path: Path) -> None
     plain = Trainer(setup)
     assert plain.replay is None
     plain.close()
-    trainer = Trainer(replace(setup, replay=ReplayOptions(capacity=1000, batch=16)))
+    trainer = Trainer(replace(setup, replay=ReplayOptions(capacity=1000, batch_size=16)))
     trainer.begin()
     assert trainer.replay is not None
     assert trainer.replay.shown is not None

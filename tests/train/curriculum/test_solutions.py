@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tiny import tiny
 
-from warpzone.config.options import StartOptions
+from warpzone.config import StartOptions
 from warpzone.envs.vector import MarioVectorEnv
 from warpzone.errors import SolutionError
 from warpzone.train.curriculum.levels import LevelCurriculum

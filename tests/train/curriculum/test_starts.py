@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from warpzone.config.options import StartOptions
+from warpzone.config import StartOptions
 from warpzone.envs.endings import end_number
 from warpzone.envs.vector import MarioVectorEnv
 from warpzone.telemetry.episodes import EpisodeStatistics
@@ -57,7 +57,7 @@ def test_without_a_share_every_episode_begins_at_the_level_start(env: MarioVecto
 
 
 def test_episodes_begin_at_places_that_were_reached(env: MarioVectorEnv) -> None:
-    starts = EpisodeStarts(env, StartOptions(share=1.0, spacing=32), 0)
+    starts = EpisodeStarts(env, StartOptions(share=1.0), 0, spacing=32)
     env.reset(seed=1)
     # The first start was fixed before anything was reached, the second when nothing was known.
     begun = play(env, starts, 200, RIGHT)[2 * LANES :]
@@ -80,7 +80,7 @@ def test_no_idle_frames_come_before_a_snapshot(env: MarioVectorEnv) -> None:
 
 
 def test_most_begin_where_episodes_are_lost(env: MarioVectorEnv) -> None:
-    starts = EpisodeStarts(env, StartOptions(share=1.0, spacing=32), 0)
+    starts = EpisodeStarts(env, StartOptions(share=1.0), 0, spacing=32)
     env.reset(seed=1)
     play(env, starts, 30, RIGHT)
     # All are cut after 30 steps, around x = 300; whoever begins there is cut around 560.
@@ -90,7 +90,7 @@ def test_most_begin_where_episodes_are_lost(env: MarioVectorEnv) -> None:
 
 def test_practice_is_cut_and_episodes_from_the_level_start_are_not(rom_path: Path) -> None:
     env = make_env(max_steps=100)
-    starts = EpisodeStarts(env, StartOptions(share=0.7, spacing=32), 0)
+    starts = EpisodeStarts(env, StartOptions(share=0.7), 0, spacing=32)
     env.reset(seed=1)
     play(env, starts, 20, RIGHT)
     within, whole = [], []
@@ -126,20 +126,20 @@ def test_the_same_seed_chooses_the_same_starts(env: MarioVectorEnv) -> None:
     runs = []
     for _ in range(2):
         env.set_start_state(None)
-        starts = EpisodeStarts(env, StartOptions(share=0.5, spacing=32), 7)
+        starts = EpisodeStarts(env, StartOptions(share=0.5), 7, spacing=32)
         env.reset(seed=1)
         runs.append(play(env, starts, 150, RIGHT))
     assert runs[0] == runs[1]
 
 
 def test_a_restored_archive_goes_on_as_the_saved_one(env: MarioVectorEnv) -> None:
-    starts = EpisodeStarts(env, StartOptions(share=0.5, spacing=32), 7)
+    starts = EpisodeStarts(env, StartOptions(share=0.5), 7, spacing=32)
     env.reset(seed=1)
     play(env, starts, 100, RIGHT)
     saved = starts.state_dict()
     lanes = [env.save_state(lane) for lane in range(LANES)]
     going_on = play(env, starts, 100, RIGHT)
-    other = EpisodeStarts(env, StartOptions(share=0.5, spacing=32), 8)
+    other = EpisodeStarts(env, StartOptions(share=0.5), 8, spacing=32)
     other.load_state_dict(saved)
     for lane, blob in enumerate(lanes):
         env.load_state(blob, [lane])

@@ -9,8 +9,16 @@ import numpy as np
 import pytest
 import torch
 
-from warpzone.config.aids import AdaptiveOptions, RescueOptions, ScriptOptions
-from warpzone.config.options import EnvOptions, LearnOptions, ModelOptions, RunOptions, TrainConfig
+from warpzone.config import (
+    AdaptiveOptions,
+    EnvOptions,
+    LearnOptions,
+    ModelOptions,
+    RescueOptions,
+    RunOptions,
+    ScriptOptions,
+    TrainConfig,
+)
 from warpzone.envs.actions import ACTION_SETS, resolve_actions
 from warpzone.errors import ConfigError
 from warpzone.models.actor_critic import log_prob

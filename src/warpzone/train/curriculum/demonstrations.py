@@ -7,7 +7,6 @@ shown to the learner.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +16,7 @@ from torch import Tensor
 
 from warpzone.algorithms import returns
 from warpzone.algorithms.returns import Discount
-from warpzone.config.options import TrainConfig
+from warpzone.config import TrainConfig
 from warpzone.envs.actions import resolve_actions
 from warpzone.envs.checks import make_route
 from warpzone.envs.vector import MarioVectorEnv
@@ -59,11 +58,12 @@ def demonstrate(solution: Solution, config: TrainConfig) -> Moments:
         solution.level,
         num_threads=1,
         autoreset="disabled",
-        weights=asdict(config.reward),
+        reward=config.reward.kind,
+        weights=config.reward.weights(num_envs=1),
         **(options | {"actions": buttons}),
     )
     try:
-        track = solution_route(solution)
+        track = solution_route(solution, config.env.rom or None)
         env.set_route(make_route(track.points, maze=track.maze))
         played, steps = _play(env, [buttons.index(byte) for byte in solution.inputs])
     finally:

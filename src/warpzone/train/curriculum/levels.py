@@ -99,7 +99,7 @@ class LevelCurriculum:
     next.
     """
 
-    def __init__(self, levels: Sequence[str], floor: float):
+    def __init__(self, levels: Sequence[str], floor: float = 0.3):
         """Begins with equal shares.
 
         Args:

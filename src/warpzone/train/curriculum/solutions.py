@@ -26,13 +26,16 @@ class Guide:
     places: tuple[StartState, ...]
 
 
-def read_guides(folder: Path, levels: Sequence[str], spacing: int) -> dict[str, Guide]:
+def read_guides(
+    folder: Path, levels: Sequence[str], spacing: int, rom: str | None = None
+) -> dict[str, Guide]:
     """Replays the way of each level.
 
     Args:
         folder: With files such as `8-4.solution`.
         levels: Which ones are needed.
         spacing: Pixels between two places.
+        rom: Game image; by default the installed one.
 
     Raises:
         WayError: When there is no way for a level, or it does not fit the game.
@@ -52,7 +55,7 @@ def read_guides(folder: Path, levels: Sequence[str], spacing: int) -> dict[str, 
         solution = read_solution(path)
         if solution.level != level:
             raise SolutionError(f"{path} is a way for {solution.level}, not for {level}; rename it")
-        track, states = route_and_start_states(solution, spacing)
+        track, states = route_and_start_states(solution, spacing, rom)
         route = make_route(track.points, maze=track.maze)
         guides[level] = Guide(route, tuple(states[1:]))
     return guides

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpzone.algorithms.schedules import lerp
-from warpzone.config.options import StartOptions
+from warpzone.config import StartOptions
 from warpzone.envs.endings import CLEAR, end_name
 from warpzone.envs.vectors.make import AnyVectorEnv
 from warpzone.rollout.collector import Info
@@ -27,6 +27,8 @@ from warpzone.train.curriculum.solutions import Guide
 
 # Steps after which a place's snapshot gives way to a newer one: the agent arrives in other ways.
 _REFRESH = 512
+# Pixels between two places to start from.
+PLACE_SPACING = 64
 _NOWHERE = -1
 # Episodes over which the clear rate of a level is averaged.
 _EPISODES_BACK = 50
@@ -67,6 +69,7 @@ class EpisodeStarts:
         *,
         guides: Mapping[str, Guide] | None = None,
         chooser: LevelChooser | None = None,
+        spacing: int = PLACE_SPACING,
     ):
         """Begins at the levels' own starts, with nothing reached yet.
 
@@ -76,7 +79,9 @@ class EpisodeStarts:
             seed: Of the choices.
             guides: Ways through the levels: progress is measured along them.
             chooser: Chooses levels; without one that is the games' business.
+            spacing: Pixels between two places to start from.
         """
+        self._spacing = spacing
         self.env, self.options, self.chooser = env, options, chooser
         self._guides = guides or {}
         self._along = {
@@ -133,7 +138,7 @@ class EpisodeStarts:
         cells: NDArray[np.int64] = info["area"].astype(np.int64)
         for part in (info["loop_correct"], info["loop_passes"]):
             cells = cells * 256 + part
-        columns: NDArray[np.int64] = info["x_pos"] // self.options.spacing
+        columns: NDArray[np.int64] = info["x_pos"] // self._spacing
         return cells * 4096 + columns
 
     def _keep(self, lane: int, cell: int, info: Info) -> None:
@@ -166,7 +171,7 @@ class EpisodeStarts:
 
     def _hazards_of(self, level: str) -> Hazards:
         if level not in self._hazards:
-            self._hazards[level] = Hazards(self.options.spacing)
+            self._hazards[level] = Hazards(self._spacing)
         return self._hazards[level]
 
     def _begin(self, lane: int) -> None:

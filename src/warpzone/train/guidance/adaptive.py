@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+from warpzone.config import AdaptiveOptions
 
 
 class Scales(NamedTuple):
@@ -15,44 +16,14 @@ class Scales(NamedTuple):
     rate: float = 1.0
 
 
-_LOWEST, _HIGHEST = Scales(0.5, 0.5, 0.5), Scales(4.0, 4.0, 2.0)
-
-
-@dataclass(frozen=True)
-class AdaptiveSettings:
-    """When and how far the scales move.
-
-    Attributes:
-        low: With a smaller share of lanes that move forward the scales rise.
-        high: With a larger one they fall.
-        window: Rollouts of the mean.
-        smoothing: Weight of the newest rollout in the moving average.
-        factor: A scale is multiplied or divided by it, the rate's by its root.
-        cool_down: Updates between two changes.
-        lowest: The scales' lower bounds.
-        highest: Their upper bounds.
-        lock: A scale that is not 1 counts from the configured value, whatever annealing says.
-    """
-
-    low: float = 0.3
-    high: float = 0.8
-    window: int = 10
-    smoothing: float = 0.2
-    factor: float = 1.25
-    cool_down: int = 5
-    lowest: Scales = _LOWEST
-    highest: Scales = _HIGHEST
-    lock: bool = False
-
-
 class AdaptiveControl:
     """Turns shares of lanes that move forward into scales."""
 
-    def __init__(self, settings: AdaptiveSettings):
+    def __init__(self, options: AdaptiveOptions):
         """Begins with every scale at 1."""
-        self.settings = settings
+        self._options = options
         self.scales = Scales()
-        self._shares: deque[float] = deque(maxlen=settings.window)
+        self._shares: deque[float] = deque(maxlen=options.window)
         self._average: float | None = None
         self._rest = 0
 
@@ -65,33 +36,35 @@ class AdaptiveControl:
         Returns:
             Whether the scales changed.
         """
-        s = self.settings
+        options = self._options
+        low, high = options.thresholds
         self._shares.append(share)
         average = share if self._average is None else self._average
-        self._average = average + s.smoothing * (share - average)
+        self._average = average + options.smoothing * (share - average)
         if self._rest > 0:
             self._rest -= 1
             return False
         mean = sum(self._shares) / len(self._shares)
-        if max(mean, self._average) < s.low:
-            return self._move(s.factor)
-        if min(mean, self._average) > s.high:
-            return self._move(1.0 / s.factor)
+        if max(mean, self._average) < low:
+            return self._move(options.factor)
+        if min(mean, self._average) > high:
+            return self._move(1.0 / options.factor)
         return False
 
     def _move(self, factor: float) -> bool:
-        s = self.settings
         wanted = Scales(
             self.scales.distance * factor,
             self.scales.entropy * factor,
             self.scales.rate * factor**0.5,
         )
-        bounds = zip(wanted, s.lowest, s.highest, strict=True)
-        moved = Scales(*(min(max(value, low), high) for value, low, high in bounds))
+        options = self._options
+        bounds = (options.distance_bounds, options.entropy_bounds, options.lr_bounds)
+        pairs = zip(wanted, bounds, strict=True)
+        moved = Scales(*(min(max(value, low), high) for value, (low, high) in pairs))
         changed = moved != self.scales
         self.scales = moved
         if changed:
-            self._rest = s.cool_down
+            self._rest = options.cool_down
         return changed
 
     def applied(self, scale: float, base: float, annealed: float) -> float:
@@ -102,7 +75,7 @@ class AdaptiveControl:
             base: What the configuration says.
             annealed: What annealing has made of it.
         """
-        locked = self.settings.lock and scale != 1.0
+        locked = self._options.lock and scale != 1.0
         return scale * (base if locked else annealed)
 
     def state_dict(self) -> dict[str, Any]:
@@ -117,6 +90,6 @@ class AdaptiveControl:
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Takes what `state_dict` gave."""
         self.scales = Scales(*state["scales"])
-        self._shares = deque(state["shares"], maxlen=self.settings.window)
+        self._shares = deque(state["shares"], maxlen=self._options.window)
         self._average = state["average"]
         self._rest = state["rest"]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from warpzone.config.options import TrainConfig
+from warpzone.config import TrainConfig
+from warpzone.envs.actions import BUTTONS, describe_buttons
 from warpzone.envs.button_script import parse_script, script_steps, steps_of
 from warpzone.envs.probe import probe_forward
 from warpzone.envs.vectors.make import AnyVectorEnv
@@ -17,14 +19,22 @@ from warpzone.rollout.action_override import ActionOverride
 from warpzone.rollout.collector import Info
 from warpzone.runs.levels import trained_levels
 from warpzone.telemetry.metrics import MetricRow
-from warpzone.train.guidance.adaptive import AdaptiveControl, AdaptiveSettings, Scales
+from warpzone.train.guidance.adaptive import AdaptiveControl
 from warpzone.train.guidance.progress_meter import ProgressMeter
-from warpzone.train.guidance.rescue import Rescue, RescueSettings
+from warpzone.train.guidance.rescue import Rescue
 
 _log = logging.getLogger(__name__)
 
 _FORWARD = "RIGHT+B"
+_RESCUE = "RIGHT+A+B:32,RIGHT+B:4"
 _STAGGER = 5  # Steps; lanes that are driven at once do not all jump at once.
+
+
+class Note(NamedTuple):
+    """Something for the log of the run."""
+
+    level: int
+    text: str
 
 
 class Guidance:
@@ -34,15 +44,14 @@ class Guidance:
         """Makes the plans; probing plays some games of its own."""
         self._env, self._config = env, config
         plans = Plans(config, list(env.config.actions))
-        rescue = config.rescue
+        rescue = config.rescue if plans.can_rescue else replace(config.rescue, after=0, plateau=0)
         self._stuck_plan = plans.rescue(rescue.frames) if rescue.after else []
-        self._plateau_plan = plans.rescue(rescue.plateau_frames) if rescue.plateau else []
+        self._plateau_plan = plans.rescue(rescue.frames // 2) if rescue.plateau else []
+        self.notes = plans.notes
         self.override = ActionOverride(env.num_envs, plans.start(), config.script.episodes)
         self.meter = ProgressMeter(env.num_envs)
-        self.rescue = Rescue(
-            RescueSettings(rescue.after, rescue.pixels, rescue.plateau, rescue.cool_down)
-        )
-        self.adaptive = AdaptiveControl(_adaptive_settings(config))
+        self.rescue = Rescue(rescue)
+        self.adaptive = AdaptiveControl(config.adaptive)
 
     def observe(self, info: Info, ended: NDArray[np.bool_]) -> None:
         """Takes the info of a step."""
@@ -66,7 +75,7 @@ class Guidance:
             if not forced and self.adaptive.observe(seen.forward_share):
                 self._apply_distance()
             scales = self.adaptive.scales
-            row["adaptive/distance_weight"] = self._config.reward.distance * scales.distance
+            row["adaptive/distance_weight"] = self._distance * scales.distance
             row["adaptive/entropy_scale"] = scales.entropy
             row["adaptive/rate_scale"] = scales.rate
         return row
@@ -81,7 +90,7 @@ class Guidance:
             why, frames = f"no distance for {options.after} updates", options.frames
         else:
             self.override.force(self._plateau_plan, lanes[::2], _STAGGER)
-            why, frames = f"no new best for {options.plateau} updates", options.plateau_frames
+            why, frames = f"no new best for {options.plateau} updates", options.frames // 2
         _log.warning(
             "rescue %d: %s; %d games are driven forward for %d frames",
             self.rescue.count,
@@ -91,8 +100,19 @@ class Guidance:
         )
 
     def _apply_distance(self) -> None:
+        weight = self._config.reward.weights(self._env.num_envs)["distance"]
         scale = self.adaptive.scales.distance
-        self._env.set_reward_weights(distance=self._config.reward.distance * scale)
+        if isinstance(weight, tuple) and not (self._config.adaptive.lock and scale != 1.0):
+            start, end, steps = weight
+            self._env.set_reward_weights(distance=(start * scale, end * scale, steps))
+        else:
+            self._env.set_reward_weights(distance=self._distance * scale)
+
+    @property
+    def _distance(self) -> float:
+        """The configured distance weight; of one that is annealed, where it starts."""
+        weight = self._config.reward.distance
+        return weight[0] if isinstance(weight, tuple) else weight
 
     def entropy(self, annealed: float) -> float:
         """The entropy weight under adaptive control."""
@@ -137,6 +157,8 @@ class Plans:
         """
         self._config, self._actions = config, actions
         self._skip = config.env.frame_skip
+        self.notes: list[Note] = []
+        """What was found, and which options it overrides; for the log of the run."""
         self._chosen = self._choose()
 
     def _choose(self) -> int | None:
@@ -147,13 +169,35 @@ class Plans:
                     f"script.forward_action is {script.forward_action}, but env.actions "
                     f"{env.actions!r} has only {len(self._actions)}, from 0 on"
                 )
+            buttons = describe_buttons(self._actions[script.forward_action])
+            self._note("script.forward_action", script.forward_action, buttons)
             return script.forward_action
         if script.probe_frames > 0:
             level = trained_levels(env)[0]
-            found = probe_forward(script.probe_frames, level, env.actions, env.frame_skip)
-            _log.info("probing: action %d leads forward", found)
+            found = probe_forward(
+                script.probe_frames,
+                level,
+                env.actions,
+                env.frame_skip,
+                rom=env.rom or None,
+                game=env.game,
+            )
+            buttons = describe_buttons(self._actions[found])
+            self._note(f"probing for {script.probe_frames} frames", found, buttons)
             return found
         return None
+
+    def _note(self, source: str, action: int, buttons: str) -> None:
+        self.notes.append(
+            Note(logging.INFO, f"{source}: the forward action is {action} ({buttons})")
+        )
+        script = self._config.script
+        if script.sequence:
+            text = (
+                f"--script {script.sequence} is not used: a forward action takes precedence, and "
+                f"is held for --script-forward-frames {script.forward_frames}"
+            )
+            self.notes.append(Note(logging.WARNING, text))
 
     def start(self) -> list[int]:
         """What episodes begin with; nothing unless it is asked for."""
@@ -166,14 +210,30 @@ class Plans:
             return self._steps(f"{_FORWARD}:{script.forward_frames}", "script.forward_frames")
         return []
 
+    @property
+    def can_rescue(self) -> bool:
+        """Whether any action moves forward."""
+        return self._chosen is not None or bool(self._rightward)
+
+    @property
+    def _rightward(self) -> list[int]:
+        return [action for action, held in enumerate(self._actions) if held & BUTTONS["RIGHT"]]
+
     def rescue(self, frames: int) -> list[int]:
         """What a rescue presses for so many frames."""
-        if self._chosen is not None:
-            pattern = [self._chosen]
-        else:
-            pattern = self._steps(self._config.rescue.pattern, "rescue.pattern")
+        pattern = self._pattern()
         steps = steps_of(frames, self._skip)
         return (pattern * -(-steps // len(pattern)))[:steps]
+
+    def _pattern(self) -> list[int]:
+        """What is pressed over and over: the forward action, or runs with jumps."""
+        if self._chosen is not None:
+            return [self._chosen]
+        holds = parse_script(_RESCUE)
+        if all(hold.buttons in self._actions for hold in holds):
+            return script_steps(holds, self._actions, self._skip, "rescue")
+        # An action set of the user's own: whatever moves right, jumping if there is such a thing.
+        return [max(self._rightward, key=lambda action: self._actions[action] & BUTTONS["A"])]
 
     def _steps(self, text: str, option: str) -> list[int]:
         try:
@@ -181,18 +241,3 @@ class Plans:
         except ConfigError as error:
             raise ConfigError(f"{option}: {error}") from error
         return script_steps(holds, self._actions, self._skip, option)
-
-
-def _adaptive_settings(config: TrainConfig) -> AdaptiveSettings:
-    options = config.adaptive
-    return AdaptiveSettings(
-        low=options.low,
-        high=options.high,
-        window=options.window,
-        smoothing=options.smoothing,
-        factor=options.factor,
-        cool_down=options.cool_down,
-        lowest=Scales(options.distance_low, options.entropy_low, options.rate_low),
-        highest=Scales(options.distance_high, options.entropy_high, options.rate_high),
-        lock=options.lock,
-    )

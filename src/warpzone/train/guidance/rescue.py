@@ -2,35 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from warpzone.config import RescueOptions
 
 Reason = Literal["stuck", "plateau"]
 
 
-@dataclass(frozen=True)
-class RescueSettings:
-    """When a policy counts as lost.
-
-    Attributes:
-        stuck_updates: So many updates in a row without distance; 0 never.
-        stuck_pixels: Distance a lane and rollout, on average, that still counts as none.
-        plateau_updates: So many updates in a row without a new best; 0 never.
-        cool_down: Updates after a rescue before the next one.
-    """
-
-    stuck_updates: int = 10
-    stuck_pixels: float = 16.0
-    plateau_updates: int = 0
-    cool_down: int = 20
+# Distance per environment and rollout, on average, that still counts as none.
+STUCK_PIXELS = 16.0
 
 
 class Rescue:
     """Watches the distance of rollouts."""
 
-    def __init__(self, settings: RescueSettings):
+    def __init__(self, options: RescueOptions):
         """Begins with nothing seen."""
-        self.settings = settings
+        self._options = options
         self.count = 0
         """Rescues so far."""
         self._without_distance = 0
@@ -46,8 +34,8 @@ class Rescue:
             best: Most progress of any episode so far.
             clearing: Whether episodes clear the level now and then: a best cannot rise then.
         """
-        s = self.settings
-        stuck = pixels <= s.stuck_pixels
+        options = self._options
+        stuck = pixels <= STUCK_PIXELS
         self._without_distance = self._without_distance + 1 if stuck else 0
         better = best > self._best or clearing
         self._without_best = 0 if better else self._without_best + 1
@@ -55,15 +43,15 @@ class Rescue:
         if self._rest > 0:
             self._rest -= 1
             return None
-        if s.stuck_updates and self._without_distance >= s.stuck_updates:
+        if options.after and self._without_distance >= options.after:
             return self._help("stuck")
-        if s.plateau_updates and self._without_best >= s.plateau_updates:
+        if options.plateau and self._without_best >= options.plateau:
             return self._help("plateau")
         return None
 
     def _help(self, reason: Reason) -> Reason:
         self.count += 1
-        self._rest = self.settings.cool_down
+        self._rest = self._options.cool_down
         self._without_distance = self._without_best = 0
         return reason
 

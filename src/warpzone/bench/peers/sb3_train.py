@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from typing import Any
 
 warnings.simplefilter("ignore")  # gym prints a deprecation warning on import
 
@@ -18,21 +19,21 @@ import numpy as np  # noqa: E402
 import torch  # noqa: E402
 
 if not hasattr(np, "bool8"):
-    np.bool8 = np.bool_  # gym 0.26 still uses the old name
+    np.bool8 = np.bool_  # type: ignore[attr-defined] # gym 0.26 still uses the old name
 
 from gym_super_mario_bros.smb_env import SuperMarioBrosEnv  # noqa: E402
 from stable_baselines3 import PPO  # noqa: E402
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor  # noqa: E402
 from stable_baselines3.common.vec_env import SubprocVecEnv, VecFrameStack  # noqa: E402
 
-from peers.play import SIMPLE_ACTIONS  # noqa: E402
-from peers.serve import serve  # noqa: E402
+from .play import SIMPLE_ACTIONS  # noqa: E402
+from .serve import serve  # noqa: E402
 
 ENVS, STEPS, SKIP, SIDE = 8, 128, 4, 84
 ACTIONS = SIMPLE_ACTIONS[:5]  # No-op and to the right: the same number of actions as ours.
 
 
-class MarioEnv(gymnasium.Env):
+class MarioEnv(gymnasium.Env[Any, Any]):
     """gym-super-mario-bros with the Gymnasium interface."""
 
     observation_space = gymnasium.spaces.Box(0, 255, (SIDE, SIDE, 1), np.uint8)
@@ -42,11 +43,13 @@ class MarioEnv(gymnasium.Env):
         """Boots the game."""
         self._env = SuperMarioBrosEnv(rom_mode="vanilla", target=(1, 1))
 
-    def reset(self, *, seed=None, options=None):
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
         """Starts the level."""
         return self._observation(self._env.reset()), {}
 
-    def step(self, action):
+    def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Holds the buttons for four frames."""
         total, done = 0.0, False
         for _ in range(SKIP):
@@ -56,7 +59,7 @@ class MarioEnv(gymnasium.Env):
                 break
         return self._observation(screen), total, done, False, {}
 
-    def _observation(self, screen):
+    def _observation(self, screen: Any) -> Any:
         grey = cv2.cvtColor(np.ascontiguousarray(screen), cv2.COLOR_RGB2GRAY)
         return cv2.resize(grey, (SIDE, SIDE), interpolation=cv2.INTER_AREA)[:, :, None]
 
@@ -80,7 +83,8 @@ class SpaceToDepthExtractor(BaseFeaturesExtractor):
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
         """Encodes a batch of images."""
-        return self.layers(images)
+        encoded: torch.Tensor = self.layers(images)
+        return encoded
 
 
 class Training:

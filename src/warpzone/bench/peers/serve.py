@@ -15,8 +15,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-
+from .install import IMPORT_FROM
 
 # "cpu" suits single-threaded workloads on a busy machine.
 CLOCKS: dict[str, Callable[[], float]] = {"wall": time.perf_counter, "cpu": time.process_time}
@@ -49,13 +48,13 @@ class Worker:
     """A peer's worker process."""
 
     def __init__(self, python: Path, script: str, *arguments: str) -> None:
-        """Starts `peers/<script>` with the peer's interpreter and waits until it is ready."""
+        """Starts a module of `peers` with the peer's interpreter and waits until it is ready."""
         self._process = subprocess.Popen(
-            [str(python), str(HERE / script), *arguments],
+            [str(python), "-m", f"peers.{script}", *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env=os.environ | {"PYTHONPATH": str(HERE.parent)},
+            env=os.environ | {"PYTHONPATH": str(IMPORT_FROM)},
         )
         self._script = script
         self._read()

@@ -13,10 +13,10 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from peers.level_start import Level, start_level
-from peers.play import SIMPLE_ACTIONS, held_actions
-from peers.retro_machine import RetroMachine, button_array
-from peers.serve import serve
+from .level_start import Level, start_level
+from .play import SIMPLE_ACTIONS, held_actions
+from .retro_machine import RetroMachine, button_array
+from .serve import serve
 
 SKIP, SIZE, STACK = 4, 84, 4
 

@@ -7,6 +7,7 @@ environment with this project or with each other.
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -14,6 +15,9 @@ import sys
 import venv
 from dataclasses import dataclass
 from pathlib import Path
+
+#: What a peer's interpreter needs on its path to import this package as `peers`, without ours.
+IMPORT_FROM = Path(__file__).resolve().parent.parent
 
 DEFAULT_FOLDER = Path.home() / ".cache" / "warpzone" / "peers"
 RETRO_GAME = "WarpzoneSmb-Nes-v0"
@@ -51,6 +55,20 @@ SB3 = Peer(
 )
 
 
+def find(peer: Peer, module: str, folder: Path = DEFAULT_FOLDER) -> Path | None:
+    """The interpreter that has a peer: this one, or that of its own environment.
+
+    Args:
+        peer: What to look for.
+        module: What it is imported as.
+        folder: The folder that holds one environment per peer.
+    """
+    if importlib.util.find_spec(module) is not None:
+        return Path(sys.executable)
+    home = folder / peer.name
+    return _python(home) if (home / _STAMP).exists() else None
+
+
 def install(peer: Peer, folder: Path) -> Path:
     """Creates the peer's environment unless it is already complete.
 
@@ -65,7 +83,7 @@ def install(peer: Peer, folder: Path) -> Path:
         RuntimeError: If pip fails; the message contains the end of its output.
     """
     home = folder / peer.name
-    python = home / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    python = _python(home)
     stamp = home / _STAMP
     wanted = "\n".join((sys.version, *peer.build_requirements, *peer.requirements))
     if stamp.exists() and stamp.read_text() == wanted:
@@ -77,6 +95,10 @@ def install(peer: Peer, folder: Path) -> Path:
     _pip(python, peer.requirements)
     stamp.write_text(wanted)
     return python
+
+
+def _python(home: Path) -> Path:
+    return home / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
 def _pip(python: Path, requirements: tuple[str, ...]) -> None:

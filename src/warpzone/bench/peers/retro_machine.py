@@ -72,4 +72,5 @@ class RetroMachine:
 
     def ram(self) -> np.ndarray:
         """Returns the 2 KiB of CPU RAM."""
-        return self.env.get_ram()[:RAM_SIZE].copy()
+        ram: np.ndarray = self.env.get_ram()[:RAM_SIZE].copy()
+        return ram

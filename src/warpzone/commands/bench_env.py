@@ -1,58 +1,77 @@
-"""`warpzone bench env`: how fast it runs here, and what the other benchmarks share."""
+"""`warpzone bench env`: how fast the environment runs here."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
+from typing import TYPE_CHECKING
 
-import tyro
+from warpzone.commands.bench_shared import (
+    check_folders,
+    csv_option,
+    numbers,
+    seconds_option,
+    tracked,
+)
+from warpzone.config.environment import Game
+from warpzone.config.option import option
 
 if TYPE_CHECKING:
     from warpzone.bench.backends import BackendRow
     from warpzone.bench.env import RawRow, StepRow
 
-T = TypeVar("T")
+_MOST_ENVS, _MOST_THREADS = 4096, 1024
 
 
 @dataclass(frozen=True)
 class BenchEnv:
-    """Measure agent steps and frames a second of this machine.
+    """Measure agent steps and frames per second on this machine.
 
     Every combination of environments, threads and observations is played for a while: random
-    actions that run to the right, frame skip 4, resets included. Python is the share of a step
-    that is spent outside the native call. Figures move by some percent from run to run; close
-    other programs.
+    actions that run to the right, frame skip 4, resets included. "Python" is the share of a step
+    that is spent outside the native call. Where stable-retro is installed, it plays the same and
+    the ratio is printed. Figures vary by a few percent from run to run; close other programs.
 
-    For example:
+    Examples:
       warpzone bench env
       warpzone bench env --num-envs 16,64 --num-threads 1,2,4
       warpzone bench env --seconds 5 --json speed.json
       warpzone bench env --backends native,nes-py
     """
 
-    num_envs: Annotated[str, tyro.conf.arg(metavar="N,...")] = ""
-    """Numbers of environments; 1,16 by default, and 1,8,16 to compare backends."""
-    num_threads: Annotated[str, tyro.conf.arg(metavar="N,...")] = "1,2"
-    """Numbers of threads; more than there are environments are left out."""
-    obs: Annotated[str, tyro.conf.arg(metavar="KIND,...")] = "pixels,tiles"
-    """Observations: pixels, rgb, tiles."""
-    backends: Annotated[str, tyro.conf.arg(metavar="NAME,...")] = ""
-    """Compare backends instead: native, nes-py. Speed, start and memory of each; pixels."""
-    seconds: float = 2.0
-    """How long each is measured."""
-    level: str = "1-1"
-    """The level to play."""
-    json: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
-    """Also write the figures and the machine to this file."""
-    csv: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
-    """Also write the figures to this file."""
-    game: Literal["smb", "lost-levels"] = "smb"
-    """The game to play."""
-    rom: Path | None = None
-    """The game's image; by default WARPZONE_ROM, or the installed one."""
+    num_envs: str = option(
+        "",
+        "Numbers of environments; 1,16 by default, and 1,8,16 to compare backends.",
+        metavar="N,...",
+    )
+    num_threads: str = option(
+        "1,2",
+        "Numbers of threads; larger ones than the number of environments are left out.",
+        metavar="N,...",
+    )
+    obs: str = option("pixels,tiles", "Observations: pixels, rgb, tiles.", metavar="KIND,...")
+    backends: str = option(
+        "",
+        "Compare backends instead (native, nes-py): speed, start and memory of each, with pixels.",
+        metavar="NAME,...",
+    )
+    seconds: float = seconds_option(2.0)
+    level: str = option("1-1", "Level to play.", metavar="LEVEL")
+    peers: bool = option(
+        True,
+        "Also measure stable-retro where it is installed.",
+        off="Do not measure stable-retro, even where it is installed.",
+    )
+    json: Path | None = option(
+        None, "Also write the figures and the machine to this file.", metavar="FILE"
+    )
+    csv: Path | None = csv_option()
+    game: Game = option("smb", "Super Mario Bros. or The Lost Levels.")
+    rom: Path | None = option(
+        None,
+        "Game image to play. Without it WARPZONE_ROM or the installed image is used.",
+        metavar="FILE",
+    )
 
     def run(self) -> int:
         """Measures and prints the tables."""
@@ -68,6 +87,8 @@ class BenchEnv:
             return self._compare(backends, here)
         raw, steps = self._measure(plan)
         bench_output.print_tables(steps, raw)
+        if self.peers and self.game == "smb":
+            self._print_retro(steps)
         if self.json is not None:
             bench_output.write_json(self.json, here, env=steps, console=raw)
             print(f"wrote {self.json}")
@@ -80,17 +101,15 @@ class BenchEnv:
         """Every (observation, environments, threads) to measure."""
         from warpzone.errors import ConfigError
 
-        if not 0 < self.seconds <= 3600:
-            raise ConfigError(f"--seconds is {self.seconds:g}; it must be above 0, at most 3600")
         kinds = [kind.strip() for kind in self.obs.split(",")]
         for kind in kinds:
             if kind not in ("pixels", "rgb", "tiles"):
-                raise ConfigError(f"--obs {kind!r} does not exist; there are pixels, rgb, tiles")
+                raise ConfigError(f"--obs has {kind!r}; it must be of pixels, rgb and tiles")
         return [
             (kind, envs, threads)
             for kind in kinds
-            for envs in numbers("--num-envs", self.num_envs or "1,16")
-            for threads in numbers("--num-threads", self.num_threads)
+            for envs in numbers("--num-envs", self.num_envs or "1,16", _MOST_ENVS)
+            for threads in numbers("--num-threads", self.num_threads, _MOST_THREADS)
             if threads <= envs
         ]
 
@@ -109,6 +128,16 @@ class BenchEnv:
         ]
         return raw, steps
 
+    def _print_retro(self, steps: list[StepRow]) -> None:
+        """Compares one environment with stable-retro, which plays 1-1, where it is installed."""
+        from warpzone.bench.rivals import retro_steps_per_second
+
+        ours = [row for row in steps if (row.obs, row.num_envs) == ("pixels", 1)]
+        rate = retro_steps_per_second(self.seconds, self.rom) if ours else None
+        if rate is not None:
+            ratio = ours[0].steps_per_second / rate
+            print(f"stable-retro, pixels, 1 env: {rate:,.0f} agent steps/s; ours {ratio:.1f} x")
+
     def _backend_plan(self) -> list[tuple[str, int]]:
         """Every (backend, environments) to compare; none unless backends are named."""
         from warpzone.envs.backends.machine import check_backend
@@ -118,7 +147,7 @@ class BenchEnv:
         names = [name.strip() for name in self.backends.split(",")]
         for name in names:
             check_backend(name)
-        counts = numbers("--num-envs", self.num_envs or "1,8,16")
+        counts = numbers("--num-envs", self.num_envs or "1,8,16", _MOST_ENVS)
         return [(name, count) for count in counts for name in names]
 
     def _compare(self, plan: list[tuple[str, int]], here: dict[str, str]) -> int:
@@ -137,31 +166,3 @@ class BenchEnv:
             bench_output.write_csv(self.csv, rows)
             print(f"wrote {self.csv}")
         return 0
-
-
-def numbers(option: str, text: str) -> list[int]:
-    """Reads a list of whole numbers above 0."""
-    from warpzone.errors import ConfigError
-
-    parts = [part.strip() for part in text.split(",")]
-    if not all(part.isdecimal() and int(part) > 0 for part in parts):
-        raise ConfigError(f"{option} is {text!r}; it must be whole numbers above 0, such as 1,16")
-    return [int(part) for part in parts]
-
-
-def check_folders(*files: Path | None) -> None:
-    """Fails before minutes are spent on figures that cannot be kept."""
-    from warpzone.errors import ConfigError
-
-    for file in files:
-        if file is not None and not file.parent.is_dir():
-            raise ConfigError(f"the folder {file.parent} does not exist; make it first")
-
-
-def tracked(items: Sequence[T], title: str) -> Iterable[T]:
-    """Shows on a terminal how many of the items are done."""
-    from rich.console import Console
-    from rich.progress import track
-
-    screen = Console(stderr=True)
-    return track(items, title, console=screen, transient=True, disable=not sys.stderr.isatty())

@@ -12,12 +12,12 @@ warnings.simplefilter("ignore")  # gym prints a deprecation warning on import
 import numpy as np  # noqa: E402
 
 if not hasattr(np, "bool8"):
-    np.bool8 = np.bool_  # gym 0.26 still uses the old name
+    np.bool8 = np.bool_  # type: ignore[attr-defined] # gym 0.26 still uses the old name
 
 from gym_super_mario_bros.smb_env import SuperMarioBrosEnv  # noqa: E402
 
-from peers.play import SIMPLE_ACTIONS, held_actions  # noqa: E402
-from peers.serve import serve  # noqa: E402
+from .play import SIMPLE_ACTIONS, held_actions  # noqa: E402
+from .serve import serve  # noqa: E402
 
 SKIP = 4
 

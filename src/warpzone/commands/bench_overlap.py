@@ -1,0 +1,104 @@
+"""`warpzone bench overlap`: what collecting while learning gains here."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from warpzone.commands.bench_shared import check_folders, numbers, seconds_option, tracked
+from warpzone.commands.tables import table_console
+from warpzone.config.option import option
+
+if TYPE_CHECKING:
+    from warpzone.bench.overlap import OverlapRow
+
+_MOST = 4096
+
+
+@dataclass(frozen=True)
+class BenchOverlap:
+    """Measure what collecting while learning gains.
+
+    One thread plays, one learns. For every number of environments and steps a network is searched
+    whose learning takes as long as collecting, where overlap gains most; --hidden sets its width
+    instead. Close other programs: both cores are needed.
+
+    Examples:
+      warpzone bench overlap
+      warpzone bench overlap --num-envs 8,16,32 --rollout-steps 32,64,128 --csv overlap.csv
+    """
+
+    num_envs: str = option("8,16,32", "Numbers of environments.", metavar="N,...")
+    rollout_steps: str = option(
+        "32,64,128", "Steps of each environment between updates.", metavar="N,..."
+    )
+    seconds: float = seconds_option(10.0)
+    obs: Literal["pixels", "tiles"] = option("tiles", "Observation.")
+    level: str = option("1-1", "Level to play.", metavar="LEVEL")
+    hidden: int = option(
+        0,
+        "Width of the network; 0 means as wide as it takes.",
+        at_least=0,
+        at_most=16_384,
+        metavar="N",
+    )
+    csv: Path = option(Path("overlap.csv"), "File to write the figures to.", metavar="FILE")
+
+    def run(self) -> int:
+        """Measures, prints the table and writes the file."""
+        # Set before torch starts its threads.
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
+        from dataclasses import replace
+
+        from warpzone.bench.overlap import (
+            balanced,
+            measure_overlap,
+            overlap_config,
+            write_csv,
+        )
+
+        check_folders(self.csv)
+        plan = [
+            (games, steps)
+            for games in numbers("--num-envs", self.num_envs, _MOST)
+            for steps in numbers("--rollout-steps", self.rollout_steps, _MOST)
+        ]
+        rows: list[OverlapRow] = []
+        for games, steps in tracked(plan, "overlap"):
+            config = overlap_config(games, steps, self.obs, self.level)
+            if self.hidden:
+                config = replace(config, model=replace(config.model, hidden=self.hidden))
+            else:
+                config = balanced(config)
+            rows += [
+                measure_overlap(config, overlapped, self.seconds) for overlapped in (False, True)
+            ]
+            write_csv(self.csv, rows)
+        _print(rows)
+        print(f"wrote {self.csv}")
+        return 0
+
+
+def _print(rows: list[OverlapRow]) -> None:
+    from rich.table import Table
+
+    table = Table(title="serial and overlapped", title_justify="left")
+    headings = ("mode", "envs", "rollout", "steps/s", "updates/s", "learner idle")
+    for heading in (*headings, "collector idle", "hidden", "times as fast"):
+        table.add_column(heading, justify="left" if heading == "mode" else "right")
+    for index, row in enumerate(rows):
+        base = rows[index - index % 2]
+        table.add_row(
+            row.mode,
+            str(row.num_envs),
+            str(row.rollout),
+            f"{row.steps_per_second:,.0f}",
+            f"{row.updates_per_second:.2f}",
+            f"{row.learner_idle:.0%}",
+            f"{row.collector_idle:.0%}",
+            str(row.hidden),
+            f"{row.steps_per_second / base.steps_per_second:.2f}",
+        )
+    table_console().print(table)

@@ -1,0 +1,107 @@
+"""`warpzone video`: records a trained policy or a solution."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, dataclass
+from pathlib import Path
+
+from warpzone.config.option import option, positional
+from warpzone.config.run import LARGEST_SEED
+
+
+@dataclass(frozen=True)
+class Video:
+    """Record an episode of a trained policy, or a solution that `warpzone solve` found.
+
+    Examples:
+      warpzone video runs/mario-1-1 -o run.mp4
+      warpzone video runs/mario-1-1 --level 1-2 --seed 3 -o run.gif
+      warpzone video runs/mario-1-1 --contact-sheet -o many.mp4
+      warpzone video runs/mario-1-1 --contact-sheet --num-envs 36 -o ends.png
+      warpzone video policies/ --level 1-2 -o 1-2.mp4
+      warpzone video solutions/8-4.solution -o 8-4.mp4
+    """
+
+    run_path: Path = positional(
+        MISSING,
+        "Folder of a run, one of its checkpoints, a policy file, a folder of those (--level "
+        "chooses one), or a .solution file, which fixes level and inputs.",
+        metavar="RUN",
+    )
+    output: Path = option(
+        Path("run.mp4"),
+        "File to write: .mp4 or .gif; a contact sheet can also be a .png.",
+        short="-o",
+        metavar="FILE",
+    )
+    level: str | None = option(None, "Another level than the run's own.", metavar="LEVEL")
+    seed: int = option(
+        0,
+        "Seed of the episode. Of up to ten seeds, beginning with this one, the first whose episode "
+        "clears the level is recorded.",
+        at_least=0,
+        at_most=LARGEST_SEED,
+        metavar="SEED",
+    )
+    greedy: bool = option(False, "Always take the most likely action instead of sampling one.")
+    contact_sheet: bool = option(
+        False,
+        "Show many environments side by side, one episode each; the color of an edge tells how the "
+        "episode ended.",
+    )
+    num_envs: int = option(
+        16, "Environments of a contact sheet.", at_least=1, at_most=256, metavar="N"
+    )
+    rom: Path | None = option(
+        None,
+        "Game image to play. Without it the one that the run was trained with is used, or "
+        "WARPZONE_ROM, or the installed image.",
+        metavar="FILE",
+    )
+
+    def run(self) -> int:
+        """Records."""
+        if self.run_path.suffix == ".solution":
+            return self._record_solution()
+        if self.contact_sheet:
+            from warpzone.video.contact_sheet import record_contact_sheet
+
+            path = record_contact_sheet(
+                self.run_path,
+                self.output,
+                lanes=self.num_envs,
+                level=self.level,
+                seed=self.seed,
+                greedy=self.greedy,
+                rom=self.rom,
+            )
+            print(f"wrote {path}")
+            return 0
+        from warpzone.video.policy_video import record_policy
+
+        path = record_policy(
+            self.run_path,
+            self.output,
+            level=self.level,
+            seed=self.seed,
+            greedy=self.greedy,
+            rom=self.rom,
+        )
+        print(f"wrote {path}")
+        return 0
+
+    def _record_solution(self) -> int:
+        from warpzone.errors import ConfigError
+        from warpzone.search.solution import read_solution
+        from warpzone.video.solution_video import record_solution
+
+        if self.level is not None or self.seed != 0 or self.greedy or self.contact_sheet:
+            raise ConfigError(
+                "a solution always plays the same; leave out --level, --seed, --greedy and "
+                "--contact-sheet"
+            )
+        solution = read_solution(self.run_path)
+        outcome = record_solution(solution, self.output, rom=self.rom)
+        print(f"{solution.level}: {outcome}")
+        print(f"wrote {self.output}")
+        return 0

@@ -1,0 +1,327 @@
+"""Options of the environments: what is played and observed, how it is run, what is rewarded."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from warpzone.config.kinds import Weight
+from warpzone.config.option import option, weight
+
+Game = Literal["smb", "lost-levels"]
+
+_ANNEALS = "START:END:STEPS anneals it over environment steps of the run."
+
+
+@dataclass(frozen=True)
+class EnvOptions:
+    """The environments."""
+
+    level: str = option(
+        "1-1",
+        "Levels to train on: one ('1-1'), several ('1-1,1-2'), a span ('1-1..1-4'), 'all', "
+        "'random' (all levels, a new one every episode), or 'game' (the whole game).",
+        metavar="LEVEL",
+        everyday=True,
+    )
+    level_order: Literal["cycle", "random", "curriculum"] = option(
+        "cycle",
+        "With several levels: 'cycle' gives each environment one level for the whole run, 'random' "
+        "draws a level for every episode, 'curriculum' prefers levels that are being learned or "
+        "are not cleared yet. Use curriculum for more than a few levels.",
+    )
+    held_out: str = option(
+        "",
+        "Levels that are never trained on; `warpzone eval` reports them separately. Set it to "
+        "measure generalization.",
+        metavar="LEVELS",
+    )
+    game: Game = option(
+        "smb",
+        "Super Mario Bros. or its sequel, The Lost Levels.",
+    )
+    rom: str = option(
+        "",
+        "Game image to play. Without it WARPZONE_ROM or the installed image is used.",
+        metavar="FILE",
+    )
+    obs: Literal["pixels", "tiles"] = option(
+        "pixels",
+        "Observation: grayscale frames, or the tile grid read from RAM. Tiles learn several times "
+        "faster; pixels use only what a player sees. Sets suitable values for the options that "
+        "you do not set yourself.",
+        everyday=True,
+    )
+    actions: str = option(
+        "right-only",
+        "Action set: right-only, simple, complex, extended, or your own list such as "
+        "'NOOP,RIGHT+B,RIGHT+A+B'. Levels that require moving left or down need a larger set.",
+        metavar="SET",
+        everyday=True,
+    )
+    num_envs: int = option(
+        64,
+        "Environments that are stepped together. More give larger batches and use more memory.",
+        at_least=1,
+        at_most=65_536,
+        metavar="N",
+        everyday=True,
+    )
+    num_threads: int = option(
+        0,
+        "Threads that step the environments; 0 means one per CPU core. Results do not depend on "
+        "it.",
+        at_least=0,
+        at_most=1024,
+        metavar="N",
+    )
+    frame_skip: int = option(
+        4,
+        "Emulated frames per step; the action is repeated. Lower it for finer control.",
+        at_least=1,
+        at_most=60,
+        metavar="FRAMES",
+    )
+    stack: int = option(
+        0,
+        "Frames or grids stacked into one observation; 0 means 4 for pixels and 2 for tiles. Raise "
+        "it if speeds matter more than they show in two frames.",
+        at_least=0,
+        at_most=16,
+        metavar="N",
+    )
+    size: tuple[int, int] = option(
+        (0, 0),
+        "Height and width of pixel observations, such as 96 or 84x112; 0 means 84x84.",
+        at_least=0,
+        at_most=1024,
+        metavar="HxW",
+    )
+    max_pool: bool = option(
+        False,
+        "Pixels: take the pixel-wise maximum of a step's last two frames, so that sprites which "
+        "flicker stay visible.",
+    )
+    show_buttons: bool = option(
+        True,
+        "Pixels: draw the buttons of the last frame in a corner, since sticky buttons make the "
+        "last action uncertain.",
+        off="Pixels: do not draw the buttons of the last frame in a corner of the observation.",
+    )
+    hud: Literal["keep", "mask", "crop"] = option(
+        "crop",
+        "Pixels: keep the status bar, paint it black, or crop it.",
+    )
+    sticky_prob: float = option(
+        0.25,
+        "Probability, at each emulated frame, that the buttons of the previous frame stay pressed. "
+        "It keeps policies from memorizing a sequence of inputs; 0 makes play deterministic.",
+        at_least=0.0,
+        at_most=0.99,
+        metavar="P",
+    )
+    noop_max: int = option(
+        30,
+        "Most idle frames at the start of an episode; the number is drawn at random.",
+        at_least=0,
+        at_most=1000,
+        metavar="FRAMES",
+    )
+    max_steps: int = option(
+        2000,
+        "Steps after which an episode is truncated; 0 means never. Raise it for 'game'.",
+        at_least=0,
+        at_most=10**9,
+        metavar="STEPS",
+    )
+    stagnation_limit: int = option(
+        100,
+        "Steps without progress after which an episode is truncated; 0 means never. Raise it for "
+        "levels in which Mario must wait.",
+        at_least=0,
+        at_most=10**7,
+        metavar="STEPS",
+    )
+    power: Literal[0, 1, 2] = option(
+        0,
+        "Mario at the start of a level: 0 small, 1 big, 2 with fire flowers.",
+    )
+    halfway: bool = option(
+        False,
+        "Start episodes at the level's halfway point, where it has one.",
+    )
+    start_state: str = option(
+        "",
+        "Start every episode from this save state, as `warpzone play --state FILE` writes it.",
+        metavar="FILE",
+    )
+    exact: bool = option(
+        False,
+        "Emulate without shortcuts. Results are identical and much slower; for debugging.",
+    )
+    backend: Literal["native", "nes-py"] = option(
+        "native",
+        "Emulator: our own, or nes-py (needs --vector async or sync). Use nes-py only to compare "
+        "with results that were obtained on it.",
+    )
+    vector: Literal["native", "sync", "async"] = option(
+        "native",
+        "How environments are run: on threads of the native pool, one after the other in this "
+        "process, or in one process each.",
+    )
+    strict_stage: bool = option(
+        False,
+        "Stop with an error when the emulator starts another level than requested, instead of "
+        "warning.",
+    )
+
+    def policy_env_options(self) -> dict[str, Any]:
+        """Keywords that every env must share with the one that a policy was trained on."""
+        options: dict[str, Any] = {
+            "rom": self.rom or None,
+            "game": self.game,
+            "obs": self.obs,
+            "actions": self.actions,
+            "frame_skip": self.frame_skip,
+            "stack": self.stack,
+        }
+        if self.obs == "pixels":
+            options |= {
+                "size": self.size,
+                "max_pool": self.max_pool,
+                "hud": self.hud,
+                "show_buttons": self.show_buttons,
+            }
+        return options
+
+
+@dataclass(frozen=True)
+class WorkerOptions:
+    """Worker processes (--vector async)."""
+
+    prewarm: int = option(
+        0,
+        "Environments to build and close in the parent process first, so that a broken set-up "
+        "fails before any worker starts.",
+        at_least=0,
+        at_most=1024,
+        metavar="N",
+    )
+    start_delay: float = option(
+        0.0,
+        "Seconds between the starts of two workers. Raise it on machines with slow disks.",
+        at_least=0.0,
+        at_most=3600.0,
+        metavar="SECONDS",
+    )
+    stage_seconds: float = option(
+        0.0,
+        "Time limit, in seconds, for starting all workers, for a reset and for a step; 0 means the "
+        "larger of 180 and 60 per environment.",
+        at_least=0.0,
+        at_most=86_400.0,
+        metavar="SECONDS",
+    )
+    replacements: int = option(
+        3,
+        "Workers that may die and be replaced before the run stops.",
+        at_least=0,
+        at_most=1_000_000,
+        metavar="N",
+    )
+    fallback_sync: bool = option(
+        False,
+        "Step all environments in this process when the workers cannot be started, instead of "
+        "stopping with an error.",
+    )
+
+
+@dataclass(frozen=True)
+class StartOptions:
+    """Where training episodes start; evaluation always starts at the beginning of a level."""
+
+    share: float = option(
+        0.0,
+        "Share of episodes, from 0 to 1, that start at places which the agent reached before, most "
+        "of them just before places where episodes are lost. It falls as the clear rate rises. "
+        "0.7 with --from-solutions.",
+        at_least=0.0,
+        at_most=1.0,
+        metavar="SHARE",
+    )
+    solutions: str = option(
+        "",
+        "Folder of solutions, as `warpzone solve` writes them. Progress is measured along them and "
+        "episodes start along them; with replay they also serve as demonstrations. Use it for "
+        "mazes and for levels that are hard to explore.",
+        flag="from-solutions",
+        metavar="FOLDER",
+        everyday=True,
+    )
+    solution_share: float = option(
+        0.5,
+        "Of the episodes that start within a level, the share that starts along its solution; the "
+        "others start where the agent has been.",
+        at_least=0.0,
+        at_most=1.0,
+        metavar="SHARE",
+    )
+
+
+@dataclass(frozen=True)
+class RewardOptions:
+    """The reward."""
+
+    kind: str = option(
+        "shaped",
+        "Reward: 'shaped' by the weights below, 'classic' as in gym-super-mario-bros 7.4, or one "
+        "that a plug-in registers.",
+        registry="reward",
+        flag="reward",
+        metavar="NAME",
+        everyday=True,
+    )
+    scale: Weight = weight(1.0, f"Factor for the whole reward. {_ANNEALS}")
+    distance: Weight = weight(0.01, f"Reward per pixel of progress. {_ANNEALS}")
+    death: Weight = weight(1.0, f"Penalty for losing a life. {_ANNEALS}")
+    clear: float = weight(1.0, "Reward for clearing a level.")
+    time: float = weight(
+        0.003, "Penalty per step. Raise it to make Mario hurry, together with a gamma close to 1."
+    )
+    score: float = weight(0.0, "Reward per point of the game's score.")
+    coin: float = weight(0.0, "Reward per coin.")
+    milestone: float = weight(
+        0.0, "Bonus each time progress passes a multiple of --reward-milestone-pixels."
+    )
+    milestone_pixels: int = option(
+        256,
+        "Pixels between two milestones.",
+        at_least=1,
+        at_most=1_000_000,
+        metavar="PIXELS",
+    )
+    early_steps: int = option(
+        0,
+        "Steps at the start of an episode in which distance counts --reward-early-factor times.",
+        at_least=0,
+        at_most=1_000_000,
+        metavar="STEPS",
+    )
+    early_factor: float = weight(
+        1.0, "Factor for the distance weight in the early steps of an episode."
+    )
+
+    def weights(self, num_envs: int) -> dict[str, Weight]:
+        """The weights as an environment takes them.
+
+        Args:
+            num_envs: Environments that share the steps of the run: each counts only its own, and
+                anneals by those.
+        """
+        weights = asdict(self)
+        del weights["kind"]
+        for name, value in weights.items():
+            if isinstance(value, tuple):
+                start, end, steps = value
+                weights[name] = (start, end, max(1, steps // num_envs))
+        return weights

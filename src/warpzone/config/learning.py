@@ -1,0 +1,320 @@
+"""Options of the network, the learner and replay."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from warpzone.config.option import option
+
+Schedule = Literal["constant", "linear", "cosine"]
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """The network."""
+
+    encoder: str = option(
+        "auto",
+        "Network that encodes observations: space-to-depth, nature or impala for pixels, tiles for "
+        "tiles, or one that a plug-in registers; 'auto' takes space-to-depth or tiles. impala is "
+        "meant for GPUs.",
+        registry="encoder",
+        metavar="NAME",
+        everyday=True,
+    )
+    hidden: int = option(
+        256,
+        "Width of the hidden layer. Raise it for one policy that plays many levels.",
+        at_least=1,
+        at_most=16_384,
+        metavar="N",
+    )
+    heads: Literal["linear", "noisy"] = option(
+        "linear",
+        "Policy and value heads; noisy ones explore by weights that are drawn anew for every "
+        "rollout.",
+    )
+    eval_temperature: float = option(
+        0.5,
+        "Temperature of the policy in evaluation and videos: logits are divided by it before an "
+        "action is sampled. Training samples at 1. Lower it if evaluation is noisier than "
+        "--greedy.",
+        above=0.0,
+        at_most=1000.0,
+        metavar="T",
+    )
+    memory: Literal["none", "gru", "lstm", "transformer"] = option(
+        "none",
+        "Recurrent core of the network. Replay is switched off with one.",
+        everyday=True,
+    )
+    memory_size: int = option(
+        128,
+        "Width of the recurrent core.",
+        at_least=1,
+        at_most=16_384,
+        metavar="N",
+    )
+    memory_window: int = option(
+        16,
+        "Steps that the transformer attends to.",
+        at_least=1,
+        at_most=4096,
+        metavar="STEPS",
+    )
+
+
+@dataclass(frozen=True)
+class LearnOptions:
+    """The learner."""
+
+    algo: str = option(
+        "ppo",
+        "Algorithm: ppo, vtrace (the A3C and IMPALA family), or one that a plug-in registers. "
+        "vtrace learns from each rollout once; it sets suitable values for the options that you do "
+        "not set yourself.",
+        registry="algorithm",
+        metavar="NAME",
+        everyday=True,
+    )
+    rollout_steps: int = option(
+        64,
+        "Steps of each environment between two updates.",
+        at_least=1,
+        at_most=65_536,
+        metavar="STEPS",
+    )
+    epochs: int = option(
+        4,
+        "Passes over a rollout.",
+        at_least=1,
+        at_most=1000,
+        metavar="N",
+    )
+    minibatch_size: int = option(
+        1024,
+        "Steps per gradient. Lower it if memory is short.",
+        at_least=1,
+        at_most=16_777_216,
+        metavar="STEPS",
+    )
+    grad_accumulation: int = option(
+        1,
+        "Minibatches whose gradients are accumulated before an optimizer step. Raise it when a "
+        "large minibatch does not fit into memory.",
+        at_least=1,
+        at_most=65_536,
+        metavar="N",
+    )
+    learning_rate: float = option(
+        1e-3,
+        "Learning rate at the start of the run.",
+        above=0.0,
+        at_most=10.0,
+        metavar="LR",
+        everyday=True,
+    )
+    optimizer: Literal["adam", "adamw"] = option("adam", "Optimizer.")
+    lr_schedule: Schedule = option(
+        "constant",
+        "How the learning rate falls over the steps of the run. Use linear or cosine for long "
+        "runs.",
+    )
+    lr_final_factor: float = option(
+        0.1,
+        "Share of the learning rate that is left at the end of the schedule.",
+        at_least=0.0,
+        at_most=1.0,
+        metavar="SHARE",
+    )
+    lr_warmup: float = option(
+        0.0,
+        "Share of the run over which the learning rate rises to its full value. Set it for large "
+        "networks that diverge early.",
+        at_least=0.0,
+        at_most=1.0,
+        metavar="SHARE",
+    )
+    lr_success_factor: float = option(
+        0.2,
+        "Share of the learning rate that is left when every episode clears the level; in between "
+        "it falls with the clear rate. 1 disables this.",
+        at_least=0.0,
+        at_most=1.0,
+        metavar="SHARE",
+    )
+    gamma: float = option(
+        0.97,
+        "Discount factor per step.",
+        at_least=0.0,
+        at_most=1.0,
+        metavar="GAMMA",
+    )
+    progress_gamma: float = option(
+        1.0,
+        "Additional discount factor per tile (16 pixels) of progress. Below 1, with a gamma close "
+        "to 1, rewards are discounted by distance instead of time, so that waiting costs little.",
+        at_least=0.0,
+        at_most=1.0,
+        metavar="GAMMA",
+    )
+    gae_lambda: float = option(
+        0.95,
+        "Lambda of generalized advantage estimation.",
+        at_least=0.0,
+        at_most=1.0,
+        metavar="LAMBDA",
+    )
+    clip_coef: float = option(
+        0.2,
+        "PPO: how far the probability ratio may move from 1.",
+        above=0.0,
+        at_most=100.0,
+        metavar="C",
+    )
+    vf_coef: float = option(
+        0.5,
+        "Coefficient of the value loss.",
+        at_least=0.0,
+        at_most=1e6,
+        metavar="C",
+    )
+    ent_coef: float = option(
+        0.01,
+        "Coefficient of the entropy bonus while no episode clears the level. Raise it if the "
+        "policy stops exploring too early.",
+        at_least=0.0,
+        at_most=1e6,
+        metavar="C",
+    )
+    ent_coef_at_success: float = option(
+        0.001,
+        "Coefficient of the entropy bonus when every episode clears the level.",
+        at_least=0.0,
+        at_most=1e6,
+        metavar="C",
+    )
+    ent_coef_fade: float = option(
+        1.0,
+        "Exponent of the clear rate that interpolates between these two coefficients; below 1 the "
+        "bonus fades sooner.",
+        above=0.0,
+        at_most=100.0,
+        metavar="POWER",
+    )
+    ema_decay: float = option(
+        0.95,
+        "Decay per update of the averaged weights, which evaluation and videos use; 0 uses the "
+        "current weights.",
+        at_least=0.0,
+        at_most=1.0,
+        metavar="DECAY",
+    )
+    max_grad_norm: float = option(
+        0.5,
+        "Norm to which gradients are clipped.",
+        above=0.0,
+        at_most=1e12,
+        metavar="NORM",
+    )
+    grad_norm_limit: float = option(
+        1000.0,
+        "Norm above which an optimizer step is skipped, as it is for NaN or infinite gradients.",
+        above=0.0,
+        at_most=1e12,
+        metavar="NORM",
+    )
+    max_skipped_updates: int = option(
+        20,
+        "Optimizer steps that may be skipped in a row before the run stops with a snapshot.",
+        at_least=0,
+        at_most=1_000_000,
+        metavar="N",
+    )
+    target_kl: float = option(
+        0.0,
+        "KL divergence at which the passes over a rollout end early; 0 means never.",
+        at_least=0.0,
+        at_most=1e6,
+        metavar="KL",
+    )
+
+
+@dataclass(frozen=True)
+class ReplayOptions:
+    """Prioritized replay and self-imitation."""
+
+    capacity: int = option(
+        0,
+        "Transitions that are kept, such as 200_000 (1.6 GB for pixels); 0 disables replay.",
+        at_least=0,
+        at_most=10**9,
+        metavar="N",
+    )
+    interval: int = option(
+        1,
+        "Updates between two times that the learner samples from replay; every update adds its "
+        "rollout.",
+        at_least=1,
+        at_most=1_000_000,
+        metavar="UPDATES",
+    )
+    batches: int = option(
+        4,
+        "Batches that are sampled each time.",
+        at_least=1,
+        at_most=10_000,
+        metavar="N",
+    )
+    batch_size: int = option(
+        256,
+        "Transitions per batch.",
+        at_least=1,
+        at_most=1_048_576,
+        metavar="N",
+    )
+    weight: float = option(
+        0.1,
+        "Coefficient of the self-imitation loss.",
+        at_least=0.0,
+        at_most=1e6,
+        metavar="C",
+    )
+    alpha: float = option(
+        0.6,
+        "Exponent of priorities: 0 samples uniformly, 1 in proportion to them.",
+        at_least=0.0,
+        at_most=1.0,
+        metavar="ALPHA",
+    )
+    beta: float = option(
+        0.4,
+        "Exponent of the importance weights at the start of the run; it rises to 1 at the end.",
+        at_least=0.0,
+        at_most=1.0,
+        metavar="BETA",
+    )
+    learning_starts: int = option(
+        10_000,
+        "Transitions that replay must hold before it is sampled.",
+        at_least=0,
+        at_most=10**9,
+        metavar="N",
+    )
+    half: bool = option(
+        True,
+        "Keep returns as float16.",
+        off="Keep returns as float32 instead of float16, for returns above 65,504.",
+    )
+    sampler: Literal["auto", "tree", "device"] = option(
+        "auto",
+        "Sample with the sum-tree on the CPU or on the network's device; 'auto' takes whichever is "
+        "faster.",
+    )
+    save: bool = option(
+        True,
+        "Save replay with every checkpoint, so that a run resumes exactly.",
+        off="Leave replay out of checkpoints. They stay small, but a resumed run starts with an "
+        "empty replay.",
+    )

@@ -1,0 +1,181 @@
+"""Where options come from: TOML files, environment variables, keywords. Each gives a partial tree.
+
+A partial tree holds only what somebody set explicitly: `{"env": {"obs": "tiles"}}`. Every value in
+it has been checked.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+from warpzone.config.option import Option
+from warpzone.config.tree import TrainConfig, train_options
+from warpzone.config.values import check_value, read_text, suggestion
+from warpzone.errors import ConfigError
+
+Partial = Mapping[str, Mapping[str, Any]]
+"""Tables of options that were set explicitly."""
+
+TRAIN_PREFIX = "WARPZONE_TRAIN_"
+_LARGEST_FILE = 1 << 20
+
+
+def merged(*trees: Partial) -> dict[str, dict[str, Any]]:
+    """Lays partial trees over each other; later ones win."""
+    result: dict[str, dict[str, Any]] = {}
+    for tree in trees:
+        for table, options in tree.items():
+            result.setdefault(table, {}).update(options)
+    return result
+
+
+def overlaid(base: TrainConfig, tree: Partial) -> TrainConfig:
+    """Lays a partial tree over a whole configuration."""
+    tables = {name: replace(getattr(base, name), **options) for name, options in tree.items()}
+    return replace(base, **tables)
+
+
+def checked_tree(tree: Mapping[str, Any], source: str) -> dict[str, dict[str, Any]]:
+    """Checks tables of options, such as a parsed TOML file or the header of a policy.
+
+    Args:
+        tree: Plain data.
+        source: How errors name where it is from.
+
+    Raises:
+        ConfigError: For an unknown table or option, or a value that is not allowed.
+    """
+    known = {option.path: option for option in train_options()}
+    tables = [item.name for item in fields(TrainConfig)]
+    result: dict[str, dict[str, Any]] = {}
+    for table, options in tree.items():
+        if table not in tables or not isinstance(options, Mapping):
+            raise ConfigError(
+                f"{source}: there is no table [{table}]; the tables are {', '.join(tables)}"
+                f"{suggestion(table, tables)}"
+            )
+        for name, value in options.items():
+            path = f"{table}.{name}"
+            if path not in known:
+                raise ConfigError(
+                    f"{source}: there is no option {path}{_similar(path, known.values())}"
+                )
+            checked = check_value(known[path], value, f"{source}: {path}")
+            result.setdefault(table, {})[name] = checked
+    return result
+
+
+def from_toml(text: str, source: str) -> dict[str, dict[str, Any]]:
+    """Reads options from TOML.
+
+    Args:
+        text: What the file says.
+        source: How errors name the file.
+
+    Raises:
+        ConfigError: For text that is not TOML, an unknown option or a value that is not allowed.
+    """
+    try:
+        tree = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise ConfigError(f"{source} is not valid TOML: {error}") from error
+    return checked_tree(tree, source)
+
+
+def from_file(path: Path) -> dict[str, dict[str, Any]]:
+    """Reads options from a TOML file.
+
+    Raises:
+        ConfigError: It cannot be read, is too large to be a file of options, or is wrong.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(_LARGEST_FILE + 1)
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read ({error.strerror})") from error
+    if len(data) > _LARGEST_FILE:
+        raise ConfigError(f"{path} is larger than 1 MiB, so it is not a file of options")
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is not UTF-8 text: {error.reason}") from error
+    return from_toml(text, str(path))
+
+
+def from_keywords(keywords: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Takes options by their names on the command line, with underscores: `reward_distance=0.02`.
+
+    Raises:
+        ConfigError: For an unknown option or a value that is not allowed.
+    """
+    known = {option.keyword: option for option in train_options()}
+    result: dict[str, dict[str, Any]] = {}
+    for name, value in keywords.items():
+        if name not in known:
+            raise ConfigError(f"there is no option {name}{suggestion(name, known)}")
+        option = known[name]
+        result.setdefault(option.table, {})[option.name] = check_value(option, value, name)
+    return result
+
+
+def from_environment(
+    environment: Mapping[str, str] | None = None, others: Iterable[str] = ()
+) -> dict[str, dict[str, Any]]:
+    """Reads variables such as `WARPZONE_TRAIN_ENV_NUM_ENVS=32`.
+
+    Args:
+        environment: The variables; by default those of this process.
+        others: Further variables with this prefix, which somebody else reads.
+
+    Raises:
+        ConfigError: For a variable that names no option, or a value that is not allowed.
+    """
+    values = read_variables(TRAIN_PREFIX, train_options(), environment, others)
+    result: dict[str, dict[str, Any]] = {}
+    for option, value in values.items():
+        result.setdefault(option.table, {})[option.name] = value
+    return result
+
+
+def read_variables(
+    prefix: str,
+    options: Iterable[Option],
+    environment: Mapping[str, str] | None = None,
+    others: Iterable[str] = (),
+) -> dict[Option, Any]:
+    """The options that variables with a prefix set.
+
+    Raises:
+        ConfigError: For a variable that names no option, or a value that is not allowed.
+    """
+    known = {variable_name(prefix, option): option for option in options}
+    values: dict[Option, Any] = {}
+    for name, text in (os.environ if environment is None else environment).items():
+        if not name.startswith(prefix) or name in others:
+            continue
+        if name not in known:
+            example = next(iter(known), "")
+            remedy = suggestion(name, known) or f"; an example is {example}"
+            raise ConfigError(f"the variable {name} does not name an option{remedy}")
+        values[known[name]] = read_text(known[name], text, name)
+    return values
+
+
+def variable_name(prefix: str, option: Option) -> str:
+    """The variable that sets an option."""
+    return prefix + option.path.replace(".", "_").upper()
+
+
+def _similar(path: str, options: Iterable[Option]) -> str:
+    """The option that was probably meant, in this table or in another."""
+    paths = {option.path: option.path for option in options}
+    named = {option.path.partition(".")[2]: option.path for option in options}
+    _, _, name = path.partition(".")
+    if name in named:
+        return f"; did you mean {named[name]}?"
+    return suggestion(path, paths)

@@ -1,0 +1,139 @@
+"""The configuration of a run: one tree of frozen dataclasses, and the checks that span tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from warpzone.config.environment import EnvOptions, RewardOptions, StartOptions, WorkerOptions
+from warpzone.config.guidance import AdaptiveOptions, RescueOptions, ScriptOptions
+from warpzone.config.learning import LearnOptions, ModelOptions, ReplayOptions
+from warpzone.config.names import check_name
+from warpzone.config.option import Option, options_of, table, tables_of
+from warpzone.config.run import RunOptions, WatchOptions
+from warpzone.config.values import check_value, show
+from warpzone.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """Everything about a run."""
+
+    env: EnvOptions = table(EnvOptions)
+    workers: WorkerOptions = table(WorkerOptions)
+    starts: StartOptions = table(StartOptions, prefix="start-")
+    reward: RewardOptions = table(RewardOptions, prefix="reward-")
+    model: ModelOptions = table(ModelOptions)
+    learn: LearnOptions = table(LearnOptions)
+    replay: ReplayOptions = table(ReplayOptions, prefix="replay-")
+    script: ScriptOptions = table(ScriptOptions, prefix="script-")
+    rescue: RescueOptions = table(RescueOptions, prefix="rescue-")
+    adaptive: AdaptiveOptions = table(AdaptiveOptions, prefix="adaptive-")
+    watch: WatchOptions = table(WatchOptions)
+    run: RunOptions = table(RunOptions)
+
+    @property
+    def rollout_size(self) -> int:
+        """Environment steps of one rollout."""
+        return self.env.num_envs * self.learn.rollout_steps
+
+    def value(self, option: Option) -> Any:
+        """The value of an option."""
+        return getattr(getattr(self, option.table), option.name)
+
+    def verify(self) -> None:
+        """Checks every value, and whether they fit together.
+
+        Raises:
+            ConfigError: Naming the option, its value and what is allowed.
+        """
+        for option in train_options():
+            value = check_value(option, self.value(option), option.path)
+            if option.registry:
+                check_name(option.registry, value, option.path)
+        _check_batches(self)
+        _check_vector(self)
+        _check_observation(self)
+        _check_adaptive(self.adaptive)
+
+
+@cache
+def train_options() -> tuple[Option, ...]:
+    """Every option of a run, table by table."""
+    return tuple(_all_options())
+
+
+def _all_options() -> Iterator[Option]:
+    for name, options, prefix in tables_of(TrainConfig):
+        yield from options_of(options, name, prefix)
+
+
+def _check_batches(config: TrainConfig) -> None:
+    envs, steps, batch = config.env.num_envs, config.learn.rollout_steps, config.rollout_size
+    if config.learn.minibatch_size > batch:
+        raise ConfigError(
+            f"learn.minibatch_size is {config.learn.minibatch_size}, but a rollout has only "
+            f"{envs} environments x {steps} steps = {batch}"
+        )
+    capacity, memory = config.replay.capacity, config.model.memory
+    if 0 < capacity < batch:
+        raise ConfigError(
+            f"replay.capacity is {capacity}; it must be 0, or hold at least one rollout ({envs} "
+            f"environments x {steps} steps = {batch})"
+        )
+    if capacity and memory != "none":
+        raise ConfigError(
+            f"replay.capacity is {capacity} and model.memory is {memory!r}; replay samples single "
+            "steps, which a recurrent network cannot learn from: set one of them to 0 or 'none'"
+        )
+
+
+def _check_vector(config: TrainConfig) -> None:
+    env, starts = config.env, config.starts
+    if env.vector == "native":
+        if env.backend != "native":
+            raise ConfigError(
+                f"env.vector 'native' does not run {env.backend}; give --vector async or sync"
+            )
+        return
+    for needs, given in (
+        (f"starts.share {show(starts.share)}", starts.share > 0),
+        (f"starts.solutions {starts.solutions!r}", bool(starts.solutions)),
+        ("env.level_order 'curriculum'", env.level_order == "curriculum"),
+    ):
+        if given:
+            raise ConfigError(
+                f"{needs} needs save states; use --vector native instead of {env.vector}, or leave "
+                "it out"
+            )
+    if env.backend == "nes-py" and (env.start_state or env.exact):
+        name = "start_state" if env.start_state else "exact"
+        raise ConfigError(f"env.{name} needs --backend native; nes-py does not support it")
+
+
+def _check_observation(config: TrainConfig) -> None:
+    obs, encoder = config.env.obs, config.model.encoder
+    if encoder == "tiles" and obs != "tiles":
+        raise ConfigError("model.encoder is 'tiles', which needs env.obs 'tiles'")
+    if encoder in ("space-to-depth", "nature", "impala") and obs == "tiles":
+        raise ConfigError(f"model.encoder is {encoder!r}, which needs env.obs 'pixels'")
+    if obs == "tiles" and config.env.max_pool:
+        raise ConfigError("env.max_pool is on, which needs env.obs 'pixels'")
+
+
+def _check_adaptive(adaptive: AdaptiveOptions) -> None:
+    low, high = adaptive.thresholds
+    if low > high:
+        raise ConfigError(
+            f"adaptive.thresholds is {show(adaptive.thresholds)}; the first must not be above the "
+            "second"
+        )
+    for name in ("distance_bounds", "entropy_bounds", "lr_bounds"):
+        low, high = getattr(adaptive, name)
+        if not low <= 1.0 <= high:
+            raise ConfigError(
+                f"adaptive.{name} is {show((low, high))}; 1, which means unchanged, must lie "
+                "between them"
+            )

@@ -1,0 +1,119 @@
+"""What memory a run will take, computed from shapes before anything is built."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import psutil
+import torch
+
+from warpzone.config import TrainConfig
+from warpzone.config.names import is_built_in
+from warpzone.envs.setup import feature_names, prepare, spaces_of
+from warpzone.errors import ConfigError
+from warpzone.models.build import make_model
+from warpzone.runs.levels import trained_levels
+
+_MIB = 2**20
+# Measured: a native environment with its save state and stacked frames, and a worker process.
+_ENV_BYTES, _WORKER_BYTES = 200 * 1024, 60 * _MIB
+# Action, log-probability, value, reward, ends and progress of a step; return and priority of a
+# transition in replay.
+_STEP_BYTES, _TRANSITION_BYTES = 48, 24
+# Weights, gradients, two moments of Adam, averaged weights.
+_COPIES = 5
+
+
+class MemoryNeedError(ConfigError, MemoryError):
+    """A run would need more memory than there is; `--auto-mem` takes it for running out."""
+
+
+@dataclass(frozen=True)
+class MemoryNeed:
+    """Bytes that the parts of a run will take."""
+
+    rollout: int
+    replay: int
+    network: int
+    environments: int
+
+    @property
+    def total(self) -> int:
+        """All of it."""
+        return self.rollout + self.replay + self.network + self.environments
+
+    def __str__(self) -> str:
+        """For people."""
+        return (
+            f"estimated memory: {_shown(self.total)} ({_shown(self.environments)} environments, "
+            f"{_shown(self.rollout)} rollout, {_shown(self.replay)} replay, "
+            f"{_shown(self.network)} network and optimizer)"
+        )
+
+
+def memory_need(config: TrainConfig) -> MemoryNeed:
+    """Computes what a run will take; nothing is allocated."""
+    env, learn = config.env, config.learn
+    setup = prepare(trained_levels(env), **env.policy_env_options())
+    space, actions = spaces_of(setup)
+    weights = _bytes_of_network(config, space, int(actions.n))
+    recurrent = 0 if config.model.memory == "none" else 8 * config.model.memory_size
+    step = _bytes_of(space) + recurrent + _STEP_BYTES
+    stacks = 2 if config.run.overlap else 1
+    frame = _bytes_of(space) // (env.stack or (2 if env.obs == "tiles" else 4))
+    worker = _WORKER_BYTES if env.vector == "async" else _ENV_BYTES
+    return MemoryNeed(
+        rollout=stacks * (learn.rollout_steps + 1) * env.num_envs * step,
+        replay=config.replay.capacity * (frame + _TRANSITION_BYTES),
+        network=(_COPIES + stacks - 1) * weights,
+        environments=env.num_envs * worker,
+    )
+
+
+def check_memory(config: TrainConfig) -> MemoryNeed:
+    """Refuses a run that cannot fit into the memory that is free.
+
+    Raises:
+        MemoryNeedError: Saying how much it needs, where, and how much there is.
+    """
+    need, free = memory_need(config), available_memory()
+    if need.total > free:
+        raise MemoryNeedError(
+            f"{need}, but only {_shown(free)} are free; lower --num-envs, --rollout-steps, "
+            "--replay-capacity or --hidden"
+        )
+    return need
+
+
+def available_memory() -> int:
+    """Bytes that this process can still take: of the machine, or of its control group."""
+    free = psutil.virtual_memory().available
+    group = Path("/sys/fs/cgroup")
+    try:
+        limit = (group / "memory.max").read_text().strip()
+        used = int((group / "memory.current").read_text())
+    except (OSError, ValueError):
+        return free
+    return min(free, int(limit) - used) if limit.isdecimal() else free
+
+
+def _bytes_of_network(config: TrainConfig, space: Any, actions: int) -> int:
+    """Bytes of the weights; 0 for a plug-in, which may not be built just to be counted."""
+    if not is_built_in("encoder", config.model.encoder):
+        return 0
+    with torch.device("meta"):
+        model = make_model(config.model, space, actions, feature_names())
+    return sum(parameter.nbytes for parameter in model.parameters())
+
+
+def _bytes_of(space: Any) -> int:
+    """Bytes of one observation."""
+    boxes = space.spaces.values() if hasattr(space, "spaces") else (space,)
+    return sum(prod(box.shape) * box.dtype.itemsize for box in boxes)
+
+
+def _shown(size: int) -> str:
+    return f"{size / 2**30:,.1f} GiB" if size >= 2**30 else f"{size / _MIB:,.0f} MiB"
