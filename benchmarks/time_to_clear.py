@@ -22,14 +22,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from warpzone.bench.machine import machine_info
-from warpzone.config import (
-    TrainConfig,
-    from_toml,
-    preset,
-    with_algorithm,
-    with_observations,
-    with_solutions,
-)
+from warpzone.config import TrainConfig, from_keywords, from_toml, merged, resolve
 from warpzone.evaluate.evaluation import evaluate
 from warpzone.evaluate.trained import Player
 from warpzone.train.trainer import Trainer
@@ -171,12 +164,9 @@ def main() -> None:
     )
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    base = with_algorithm(with_observations(preset("cpu"), options.obs), options.algo)
-    base = replace(base, env=replace(base.env, level=options.level, actions=options.actions))
-    if options.from_solutions is not None:
-        base = with_solutions(base, str(options.from_solutions))
-    base = from_toml("\n".join(options.set), base, "--set")
-    base.verify()
+    asked = {"level": options.level, "obs": options.obs, "actions": options.actions}
+    asked |= {"algo": options.algo, "from_solutions": str(options.from_solutions or "")}
+    base = resolve(merged(from_keywords(asked), from_toml("\n".join(options.set), "--set")))
     results: list[Result] = []
     began = time.time()
     for seed in range(options.first_seed, options.first_seed + options.seeds):

@@ -17,11 +17,11 @@ from warpzone.campaign.board_files import Added, publish
 from warpzone.campaign.campaign import Campaign, pause_after
 from warpzone.campaign.ending import Ending
 from warpzone.campaign.options import CampaignOptions
-from warpzone.campaign.plan import Budget, Task, check_base
+from warpzone.campaign.plan import Budget, Task
 from warpzone.campaign.scoreboard import Measuring, Scoreboard, read_board
 from warpzone.campaign.state import CampaignState, asked_of, open_state, read_state
 from warpzone.config import TrainConfig
-from warpzone.errors import ConfigError, ResumeError, ScoreboardError
+from warpzone.errors import ResumeError, ScoreboardError
 from warpzone.system.signals import StopRequest
 
 
@@ -290,9 +290,3 @@ def test_a_run_is_no_place_for_a_campaign(
     (tmp_path / "config.toml").touch()
     assert cli.main(["campaign", "-o", str(tmp_path)]) == 2
     assert "is a run" in capsys.readouterr().err
-
-
-def test_the_base_configuration_is_that_of_the_preset() -> None:
-    check_base(small_config(), CampaignOptions())
-    with pytest.raises(ConfigError, match="--runs"):
-        check_base(small_config("elsewhere"), CampaignOptions())

@@ -10,7 +10,6 @@ import pytest
 from tiny import UPDATE, tiny
 
 from warpzone import cli
-from warpzone.commands.train import settled
 from warpzone.errors import CheckpointError, ResumeError
 from warpzone.runs.checkpoint import CheckpointMeta, read_meta
 from warpzone.runs.checkpoint_store import CheckpointStore, find_latest
@@ -62,17 +61,9 @@ def test_newest_never_passes_over_a_run_whose_checkpoints_are_damaged(tmp_path: 
         resolve_run("newest", tmp_path)
 
 
-@pytest.mark.parametrize("form", [["--resume", "mario"], ["--resume=mario"]])
-def test_the_run_that_was_found_is_told(
-    tmp_path: Path, form: list[str], capsys: pytest.CaptureFixture[str]
+def test_the_command_resumes_by_name_and_says_which_run(
+    tmp_path: Path, rom_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = make_run(tmp_path, "mario").path
-    assert str(path) in " ".join(settled([*form, "--runs", str(tmp_path)]))
-    assert f"goes on with {path}" in capsys.readouterr().out
-    assert settled(["--level", "1-1"]) == ["--level", "1-1"]
-
-
-def test_the_command_resumes_by_name(tmp_path: Path, rom_path: Path) -> None:
     run, _ = session.start(tiny(tmp_path, name="mario", torch_threads=1), "quiet")
     arguments = ["--runs", str(tmp_path), "--steps", str(4 * UPDATE), "--no-video"]
     assert cli.main(["train", "--resume", "newest", *arguments, "--display", "quiet"]) == 0
@@ -80,6 +71,7 @@ def test_the_command_resumes_by_name(tmp_path: Path, rom_path: Path) -> None:
     assert latest is not None
     assert read_meta(latest).steps == 4 * UPDATE
     assert len(list(tmp_path.iterdir())) == 1, "a new run was made"
+    assert f"resuming {run.path}" in capsys.readouterr().out
 
 
 def test_an_unknown_name_is_one_sentence_and_starts_nothing(

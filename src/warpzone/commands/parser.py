@@ -130,6 +130,10 @@ def _refuse(word: str, name: str, options: Sequence[Option]) -> NoReturn:
 class _Parser(argparse.ArgumentParser):
     """Raises our own error instead of printing the usage and leaving."""
 
+    def print_help(self, file: Any = None) -> None:
+        """Prints without hiding, as argparse does, that nobody reads any more."""
+        print(self.format_help(), end="", file=file, flush=True)
+
     def error(self, message: str) -> NoReturn:
         """Says what is wrong with the arguments."""
         raise ConfigError(f"{message}; see `{self.prog} --help`")

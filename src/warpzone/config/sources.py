@@ -6,6 +6,7 @@ it has been checked.
 
 from __future__ import annotations
 
+import difflib
 import os
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -159,9 +160,9 @@ def read_variables(
         if not name.startswith(prefix) or name in others:
             continue
         if name not in known:
-            example = next(iter(known), "")
-            remedy = suggestion(name, known) or f"; an example is {example}"
-            raise ConfigError(f"the variable {name} does not name an option{remedy}")
+            raise ConfigError(
+                f"the variable {name} does not name an option{_meant(name, known, prefix)}"
+            )
         values[known[name]] = read_text(known[name], text, name)
     return values
 
@@ -169,6 +170,15 @@ def read_variables(
 def variable_name(prefix: str, option: Option) -> str:
     """The variable that sets an option."""
     return prefix + option.path.replace(".", "_").upper()
+
+
+def _meant(name: str, known: Iterable[str], prefix: str) -> str:
+    """The variable that was probably meant, or an example; the prefix makes all of them similar."""
+    rest = {other.removeprefix(prefix): other for other in known}
+    close = difflib.get_close_matches(name.removeprefix(prefix), rest, n=1)
+    if close:
+        return f"; did you mean {rest[close[0]]}?"
+    return f"; an example is {next(iter(known))}" if rest else ""
 
 
 def _similar(path: str, options: Iterable[Option]) -> str:

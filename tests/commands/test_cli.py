@@ -47,12 +47,12 @@ def test_each_rom_command_has_help_with_an_example(name: str) -> None:
 def test_each_command_has_help_with_an_example(name: str) -> None:
     result = run_program(*name.split(), "--help")
     assert result.returncode == 0
-    assert f"For example:\n  warpzone {name}" in result.stdout
+    assert f"Examples:\n  warpzone {name}" in result.stdout
 
 
 def test_help_names_every_command() -> None:
     listed = run_program("--help").stdout
-    assert [name for name in cli.COMMANDS if f"• {name} " not in listed] == []
+    assert [name for name in cli.COMMANDS if f"\n  {name} " not in listed] == []
 
 
 def test_help_imports_nothing_heavy() -> None:
@@ -148,7 +148,7 @@ def test_a_reader_that_has_seen_enough_gets_no_traceback() -> None:
     reader, writer = os.pipe()
     os.close(reader)
     done = subprocess.run(
-        [sys.executable, "-m", "warpzone", "train", "--help"],
+        [sys.executable, "-m", "warpzone", "train", "--help-all"],
         stdout=writer,
         stderr=subprocess.PIPE,
         text=True,
@@ -190,7 +190,7 @@ def test_render_shows_the_observation_beside_the_screen(tmp_path: Path) -> None:
 
     assert render(tmp_path, "--obs", "tiles", "--show-obs", "--scale", "1") == 0
     assert Image.open(tmp_path / "out.png").size == (256 + 160, 240 + 24)
-    assert render(tmp_path, "--plain", "--scale", "1") == 0
+    assert render(tmp_path, "--no-overlay", "--scale", "1") == 0
     assert Image.open(tmp_path / "out.png").size == (256, 240)
 
 
@@ -228,10 +228,12 @@ def test_render_uses_the_rom_of_the_environment_variable(
         (["--fps", "0"], "--fps is 0"),
         (["--fps", "120"], "--fps is 120"),
         (["--steps", "0"], "--steps is 0"),
-        (["--scale", "0"], "scale is 0"),
+        (["--scale", "0"], "--scale is 0; it must be from 1 to 16"),
+        (["--scale", "1e6"], "--scale is 1000000"),
         (["-o", "out.mp4", "--sheet", "60"], "--sheet makes a PNG"),
         (["--rom", "/nowhere/smb.nes"], "/nowhere/smb.nes"),
-        (["--policy", "random", "--actions", "all"], "'all' is no action set"),
+        (["--policy", "random", "--actions", "all"], "'all' is not an action set"),
+        (["--policy", "random", "--actions", "UP+X"], "'UP+X' is not an action set"),
     ],
 )
 def test_render_names_what_is_wrong(
