@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import importlib.util
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -84,11 +83,3 @@ def measure_training(level: str, seconds: float, rom: Path | None) -> Iterator[T
         yield measure_ours(obs, level, seconds, rom)
     if has_sb3():
         yield measure_sb3(level, seconds, rom)
-
-
-def write_csv(path: Path, rows: list[TrainRow]) -> None:
-    """Writes the rows with a line of headings."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, [item.name for item in fields(TrainRow)])
-        writer.writeheader()
-        writer.writerows(asdict(row) for row in rows)

@@ -52,12 +52,8 @@ class BenchOverlap:
         os.environ.setdefault("OMP_NUM_THREADS", "1")
         from dataclasses import replace
 
-        from warpzone.bench.overlap import (
-            balanced,
-            measure_overlap,
-            overlap_config,
-            write_csv,
-        )
+        from warpzone.bench.output import write_csv
+        from warpzone.bench.overlap import balanced, measure_overlap, overlap_config
 
         check_folders(self.csv)
         plan = [

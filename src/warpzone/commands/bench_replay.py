@@ -38,7 +38,8 @@ class BenchReplay:
         import torch
         from rich.table import Table
 
-        from warpzone.bench.replay import measure_draws, write_csv
+        from warpzone.bench.output import write_csv
+        from warpzone.bench.replay import measure_sampling
         from warpzone.errors import ConfigError
 
         check_folders(self.csv)
@@ -47,7 +48,7 @@ class BenchReplay:
             torch.zeros(1, device=device)
         except (RuntimeError, AssertionError) as error:
             raise ConfigError(f"--device {self.device} is not usable here: {error}") from error
-        rows = measure_draws(self.capacity, self.batch_size, self.seconds, device)
+        rows = measure_sampling(self.capacity, self.batch_size, self.seconds, device)
         title = f"sampling {self.batch_size} of {self.capacity:,}"
         table = Table(title=title, title_justify="left")
         for heading in ("method", "microseconds", "times as fast"):

@@ -39,7 +39,8 @@ class BenchTrain:
 
     def run(self) -> int:
         """Measures and prints the table."""
-        from warpzone.bench.train import has_sb3, measure_training, write_csv
+        from warpzone.bench.output import write_csv
+        from warpzone.bench.train import has_sb3, measure_training
 
         check_folders(self.csv)
         rows = []

@@ -69,7 +69,7 @@ class Video:
             path = record_contact_sheet(
                 self.run_path,
                 self.output,
-                lanes=self.num_envs,
+                num_envs=self.num_envs,
                 level=self.level,
                 seed=self.seed,
                 greedy=self.greedy,

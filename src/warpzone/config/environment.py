@@ -311,6 +311,11 @@ class RewardOptions:
         1.0, "Factor for the distance weight in the early steps of an episode."
     )
 
+    @property
+    def env_reward(self) -> Literal["shaped", "classic"]:
+        """The reward that environments compute; one that a plug-in registers replaces it."""
+        return "classic" if self.kind == "classic" else "shaped"
+
     def weights(self, num_envs: int) -> dict[str, Weight]:
         """The weights as an environment takes them.
 

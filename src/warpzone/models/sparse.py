@@ -54,7 +54,9 @@ def sparse_linear_relu(layer: nn.Linear, batch: ActiveBatch) -> Tensor:
         layer: On the CPU. It is quickest when `store_by_input` has arranged it.
         batch: The samples.
     """
-    result: Tensor = _SparseLinearRelu.apply(layer.weight, layer.bias, batch)
+    result: Tensor = _SparseLinearRelu.apply(  # type: ignore[no-untyped-call]
+        layer.weight, layer.bias, batch
+    )
     return result
 
 

@@ -59,7 +59,7 @@ def make_env(config: TrainConfig, worker_logs: Path | None = None) -> AnyVectorE
         autoreset="same-step",
         max_steps=env.max_steps,
         stagnation_limit=env.stagnation_limit,
-        reward=config.reward.kind,
+        reward=config.reward.env_reward,
         weights=config.reward.weights(env.num_envs),
         **env.policy_env_options(),
         power=env.power,

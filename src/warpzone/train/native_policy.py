@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import torch
-from torch import Tensor, nn
+from numpy.typing import NDArray
+from torch import nn
 
 from warpzone import _native
 from warpzone.models.active_inputs import active_tables
@@ -69,6 +71,6 @@ def copy_weights(model: ActorCritic, network: _native.PolicyNetwork) -> None:
     network.set_weights(*(part for layer in layers for part in _weights(layer)))
 
 
-def _weights(layer: nn.Linear) -> tuple[Tensor, Tensor]:
-    weight, bias = layer.present() if isinstance(layer, NoisyLinear) else (layer.weight, layer.bias)
-    return weight.detach(), bias.detach()
+def _weights(layer: nn.Linear) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    parts = layer.present() if isinstance(layer, NoisyLinear) else (layer.weight, layer.bias)
+    return parts[0].detach().numpy(), parts[1].detach().numpy()

@@ -58,7 +58,7 @@ def demonstrate(solution: Solution, config: TrainConfig) -> Moments:
         solution.level,
         num_threads=1,
         autoreset="disabled",
-        reward=config.reward.kind,
+        reward=config.reward.env_reward,
         weights=config.reward.weights(num_envs=1),
         **(options | {"actions": buttons}),
     )
