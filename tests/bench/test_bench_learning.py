@@ -21,7 +21,16 @@ def test_replay_prints_ratios_and_writes_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "draws.csv"
-    arguments = ["--capacity", "5000", "--batch", "32", "--seconds", "0.01", "--csv", str(file)]
+    arguments = [
+        "--capacity",
+        "5000",
+        "--batch-size",
+        "32",
+        "--seconds",
+        "0.01",
+        "--csv",
+        str(file),
+    ]
     assert cli.main(["bench", "replay", *arguments]) == 0
     assert "32 of 5,000" in capsys.readouterr().out
     rows = read(file)
@@ -33,7 +42,7 @@ def test_overlap_measures_both_modes(
     tmp_path: Path, rom_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "overlap.csv"
-    arguments = ["--num-envs", "2", "--rollout", "4", "--hidden", "16", "--seconds", "0.01"]
+    arguments = ["--num-envs", "2", "--rollout-steps", "4", "--hidden", "16", "--seconds", "0.01"]
     assert cli.main(["bench", "overlap", *arguments, "--csv", str(file)]) == 0
     assert f"wrote {file}" in capsys.readouterr().out
     rows = read(file)
@@ -47,7 +56,7 @@ def test_overlap_measures_both_modes(
         assert 0 <= float(row["collector_idle"]) <= 1
 
 
-@pytest.mark.parametrize("option", ["--num-envs", "--rollout"])
+@pytest.mark.parametrize("option", ["--num-envs", "--rollout-steps"])
 def test_an_invalid_list_names_its_option(option: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["bench", "overlap", option, "8,x"]) == 2
     assert option in capsys.readouterr().err

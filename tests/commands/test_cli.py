@@ -224,7 +224,7 @@ def test_render_uses_the_rom_of_the_environment_variable(
         (["--policy", "fly"], "policy is 'fly'; it must be random, scripted, right"),
         (["--set", "sticky_prob"], "--set 'sticky_prob' must be NAME=VALUE"),
         (["--set", "sticky_prob=2"], "sticky_prob is 2"),
-        (["--set", "speed=2"], "'speed' is no environment parameter"),
+        (["--set", "speed=2"], "'speed' is not an environment parameter"),
         (["--fps", "0"], "--fps is 0"),
         (["--fps", "120"], "--fps is 120"),
         (["--steps", "0"], "--steps is 0"),

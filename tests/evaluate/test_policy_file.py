@@ -163,7 +163,7 @@ def test_a_policy_that_does_not_fit_its_configuration_is_refused(
         load_policy(forged(policy, tmp_path, {"config": config}))
 
 
-@pytest.mark.parametrize("hidden", [4096, 10**9, 10**15])
+@pytest.mark.parametrize("hidden", [4096, 16_384])
 def test_a_network_that_the_weights_cannot_fill_is_never_built(
     policy: Path, tmp_path: Path, hidden: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -182,6 +182,14 @@ def test_a_network_that_the_weights_cannot_fill_is_never_built(
         load_policy(forged(policy, tmp_path, {"config": config}))
 
 
+@pytest.mark.parametrize("hidden", [0, 10**9, 10**15])
+def test_a_width_that_no_network_has_is_refused(policy: Path, tmp_path: Path, hidden: int) -> None:
+    config = json.loads(policy.read_bytes().split(b"\n", 2)[1])["config"]
+    config["model"]["hidden"] = hidden
+    with pytest.raises(CheckpointError, match=r"model\.hidden is \d+; it must be from 1 to"):
+        load_policy(forged(policy, tmp_path, {"config": config}))
+
+
 def test_commands_take_a_policy_and_a_folder_of_them(
     policy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -192,7 +200,7 @@ def test_commands_take_a_policy_and_a_folder_of_them(
     together = json.loads((tmp_path / "evaluation.json").read_text())
     assert together["levels"] == alone["levels"]
     record = tmp_path / "ends.png"
-    words = ["video", str(tmp_path), "--level", "1-1", "--contact-sheet", "--lanes", "2"]
+    words = ["video", str(tmp_path), "--level", "1-1", "--contact-sheet", "--num-envs", "2"]
     assert cli.main([*words, "-o", str(record)]) == 0
     assert record.stat().st_size > 1000
     assert cli.main(["eval", str(tmp_path), "--level", "4-2"]) == 2

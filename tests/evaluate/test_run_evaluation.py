@@ -12,7 +12,16 @@ from warpzone import cli
 from warpzone.evaluate import run_evaluation
 from warpzone.evaluate.evaluation import Episode, Evaluation
 
-EPISODE = Episode("1-1", 0, clear=True, end="clear", progress=3000, steps=300, episode_return=1.0)
+EPISODE = Episode(
+    "1-1",
+    0,
+    end="clear",
+    progress=3000,
+    steps=300,
+    levels_cleared=1,
+    deaths=0,
+    episode_return=1.0,
+)
 
 
 class Trained:
@@ -20,7 +29,7 @@ class Trained:
 
     class config:  # noqa: N801 - as the attribute of a trained policy
         class env:  # noqa: N801
-            held_out = ""
+            held_out, game = "", "smb"
 
     def player(self, *_: object) -> None:
         return None

@@ -82,11 +82,15 @@ def start(
     if config.run.auto_mem:
         config = fitted(config)
     check_memory(config)
-    run = RunDirectory.create(Path(config.run.runs), run_name(config), to_toml(config))
+    runs = Path(config.run.runs)
+    existed = runs.exists()
+    run = RunDirectory.create(runs, run_name(config), to_toml(config))
     try:
         trainer = Trainer(config, run.workers)
     except BaseException:
         run.discard_empty()  # What cannot be built leaves no run, only the logs of its workers.
+        if not existed and not any(runs.iterdir()):
+            runs.rmdir()
         raise
     with closing(trainer):
         return run, _train(run, trainer, None, _Watch(display, record, observers, until))
