@@ -1,4 +1,4 @@
-"""Action sets: lists of button combinations, by name or your own."""
+"""Action sets: lists of button combinations, by name or custom."""
 
 from __future__ import annotations
 
@@ -46,11 +46,12 @@ def parse_buttons(combination: str | Sequence[str] | int) -> int:
     if isinstance(combination, Integral):
         given = int(combination)
         if not 0 <= given <= 0xFF:
-            raise ConfigError(f"actions: {given} is no controller byte (0 to 255)")
+            raise ConfigError(f"actions: {given} is not a controller byte (0 to 255)")
         return given
     if not isinstance(combination, str | Sequence):
         raise ConfigError(
-            f"actions: {combination!r} is no combination; write 'RIGHT+A', ['RIGHT', 'A'] or 0x81"
+            f"actions: {combination!r} is not a combination; write 'RIGHT+A', ['RIGHT', 'A'] or "
+            "0x81"
         )
     names = combination.split("+") if isinstance(combination, str) else combination
     byte = 0
@@ -60,14 +61,17 @@ def parse_buttons(combination: str | Sequence[str] | int) -> int:
             continue
         if button not in BUTTONS:
             raise ConfigError(
-                f"actions: {name!r} is no button; there are NOOP, {', '.join(BUTTONS)}"
+                f"actions: {name!r} is not a button; choose from NOOP, {', '.join(BUTTONS)}"
             )
         byte |= BUTTONS[button]
     return byte
 
 
 def resolve_actions(actions: Actions) -> list[int]:
-    """Turns a set's name or a list of combinations into controller bytes.
+    """Turns an action set into controller bytes.
+
+    Args:
+        actions: The name of a set, combinations with commas such as ``"NOOP,RIGHT+A"``, or a list.
 
     Raises:
         ConfigError: For an unknown set or button, or an empty list.
@@ -75,7 +79,9 @@ def resolve_actions(actions: Actions) -> list[int]:
     if isinstance(actions, str):
         actions = ACTION_SETS.get(actions) or _listed(actions)
     if not isinstance(actions, Iterable):
-        raise ConfigError(f"actions: {actions!r} is no action set and no list of combinations")
+        raise ConfigError(
+            f"actions: {actions!r} is neither an action set nor a list of combinations"
+        )
     combinations: list[Any] = list(actions)
     if not combinations:
         raise ConfigError("actions: the list is empty; give at least one combination")
@@ -95,6 +101,6 @@ def _listed(text: str) -> list[str]:
 
 
 def describe_buttons(byte: int) -> str:
-    """The name of a controller byte, such as ``RIGHT+A``."""
+    """Returns the name of a controller byte, such as ``RIGHT+A``."""
     order = ("RIGHT", "LEFT", "UP", "DOWN", "A", "B", "SELECT", "START")
     return "+".join(name for name in order if byte & BUTTONS[name]) or NOOP

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 # Held while values are built, so that two threads that read the same info see the same arrays.
@@ -34,10 +34,10 @@ class Info(dict[str, Any]):
 class LazyInfo(Info):
     """An info some of whose values are not built yet.
 
-    Its keys are there from the beginning. `info[name]` and `get` build one value, `in` and `len`
-    need none, and every other method of `dict` first builds all values, which turns the object into
-    an `Info`. C code that bypasses the methods of a dict subclass sees None for a value that is not
-    built; give it `dict(info)`.
+    Its keys are there from the beginning. `info[name]` and `get` build one value, `in`, `len` and
+    iteration need none, and every other method of `dict` first builds all values, which turns the
+    object into an `Info`. C code that bypasses the methods of a dict subclass sees None for a value
+    that is not built; give it `dict(info)`.
     """
 
     __slots__ = ()
@@ -62,6 +62,14 @@ class LazyInfo(Info):
                     value = self._source.one(name)
                     dict.__setitem__(self, name, value)
         return value
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterates over the names of the fields.
+
+        Being overridden, it also makes `dict(info)` and `{**info}` call our methods: for a subclass
+        that inherits `__iter__`, Python copies the values as they are.
+        """
+        return dict.__iter__(self)
 
     def get(self, name: Any, default: Any = None) -> Any:
         """Returns a field, or `default` if there is none."""

@@ -74,8 +74,8 @@ def make_vec(
         show_buttons: Pixels: show the buttons of the last frame as eight blocks in the upper left
             corner.
         hud: The status bar: 'keep', 'mask' (black) or 'crop'.
-        actions: An action set ('right-only', 'simple', 'complex', 'extended'), or a list of button
-            combinations such as ['NOOP', 'RIGHT+A'].
+        actions: An action set ('right-only', 'simple', 'complex', 'extended'), or button
+            combinations such as 'NOOP,RIGHT+A', also as a list.
         sticky_prob: Chance, at each emulated frame, that the buttons of the frame before stay
             pressed.
         noop_max: Up to so many frames without buttons follow a reset, drawn at random.

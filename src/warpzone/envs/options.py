@@ -64,8 +64,8 @@ def parameter_help() -> dict[str, str]:
     del parameters["levels"]
     # What Python takes for `actions` is more than what the core takes.
     parameters["actions"] = (
-        f"An action set ({', '.join(map(repr, ACTION_SETS))}), or a list of button combinations "
-        "such as ['NOOP', 'RIGHT+A']."
+        f"An action set ({', '.join(map(repr, ACTION_SETS))}), or button combinations such "
+        "as 'NOOP,RIGHT+A', also as a list."
     )
     return {
         "level": "Levels to play: '1-1', '1-1,1-2', '1-1..1-4', a list of these, 'all', or 'game' "

@@ -158,7 +158,7 @@ def test_a_rescue_presses_its_pattern_or_the_given_forward_action() -> None:
 @pytest.mark.parametrize(
     ("script", "message"),
     [
-        (ScriptOptions("START:8"), r"script\.sequence presses START"),
+        (ScriptOptions("START:8"), r"script\.sequence: .*presses only START"),
         (ScriptOptions("RIGHT:-1"), r"script\.sequence: 'RIGHT:-1' must end"),
         (ScriptOptions(forward_action=5), r"script\.forward_action is 5.*has only 5"),
     ],
