@@ -78,3 +78,16 @@ def test_the_first_updates_are_not_judged() -> None:
 
 def test_what_was_not_measured_gives_no_advice() -> None:
     assert Hints().observe({"run/updates": 500, "loss/value": None}) == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"learn/entropy": 0.0},
+        {"rollout/forward_share": 0.0},
+        {"end/stagnation_share": 0.9},
+    ],
+)
+def test_a_scripted_run_gets_no_advice_about_its_policy(change: dict[str, float]) -> None:
+    scripted = GOOD | {"rollout/override_share": 1.0}
+    assert Hints().observe(scripted | change) == []
