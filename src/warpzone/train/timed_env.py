@@ -12,17 +12,17 @@ from warpzone.telemetry.watchdog import SlowSteps
 
 
 class TimedEnv:
-    """Passes everything on to the games and tells a watchdog when each step begins and ends."""
+    """Forwards everything to an environment and notes when each step begins and ends."""
 
-    def __init__(self, games: RolloutEnv, watchdog: SlowSteps):
-        """Wraps games."""
-        self._games, self._watchdog = games, watchdog
-        self.num_envs = games.num_envs
-        self.single_observation_space = games.single_observation_space
+    def __init__(self, env: RolloutEnv, watchdog: SlowSteps):
+        """Wraps an environment."""
+        self._env, self._watchdog = env, watchdog
+        self.num_envs = env.num_envs
+        self.single_observation_space = env.single_observation_space
 
     def reset(self, *, seed: int | None = None) -> tuple[Any, Info]:
-        """Begins an episode in every lane."""
-        return self._games.reset(seed=seed)
+        """Begins an episode in every environment."""
+        return self._env.reset(seed=seed)
 
     def step_into(
         self,
@@ -32,9 +32,9 @@ class TimedEnv:
         terminated: NDArray[np.bool_],
         truncated: NDArray[np.bool_],
     ) -> Info:
-        """Steps every lane."""
+        """Steps every environment."""
         self._watchdog.begin()
         try:
-            return self._games.step_into(actions, obs, reward, terminated, truncated)
+            return self._env.step_into(actions, obs, reward, terminated, truncated)
         finally:
             self._watchdog.end()
