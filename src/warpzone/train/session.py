@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from warpzone.config import TrainConfig, to_toml
-from warpzone.errors import RunCompleteError
+from warpzone.errors import CheckpointError, RunCompleteError, WarpzoneError
 from warpzone.runs import checkpoint
 from warpzone.runs.checkpoint_store import CheckpointStore, find_latest, list_checkpoints
 from warpzone.runs.directory import RunDirectory, run_of
@@ -230,8 +230,15 @@ def _load(
 ) -> Mapping[str, Any]:
     """Brings a trainer to where a checkpoint was saved and returns the metrics' part of it."""
     state = dict(checkpoint.load(path).state)
-    metrics: Mapping[str, Any] = state.pop(METRICS)
-    trainer.load_state_dict(state)
+    try:
+        metrics: Mapping[str, Any] = state.pop(METRICS)
+        trainer.load_state_dict(state)
+    except WarpzoneError:
+        raise
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, RuntimeError) as error:
+        # The file is intact, but holds something else than this trainer saves.
+        reason = f"{type(error).__name__}: {error}"
+        raise CheckpointError(f"{path} is not a state of this run ({reason})") from error
     # The checkpoint may be an earlier one than the last: sessions only count up.
     last = finite(last_line(run.metrics) or {}, SESSION) or 0
     trainer.sessions = max(trainer.sessions, int(last) + 1)
