@@ -123,9 +123,9 @@ Rollout make_rollout(RolloutPlayer& player, int steps, const CallerArray<std::in
   out.random = checked_data(random, lanes, "random");
   if (grids) out.grids = checked_data(*grids, more * layout.grid_bytes(), "grids");
   if (features) out.features = checked_data(*features, more * layout.feature_count(), "features");
-  rollout.keep = nb::make_tuple(actions, log_probs, values, final_values, rewards, terminated,
-                                truncated, first, progress, stagnation, active, random, grids,
-                                features);
+  rollout.keep =
+      nb::make_tuple(actions, log_probs, values, final_values, rewards, terminated, truncated,
+                     first, progress, stagnation, active, random, grids, features);
   return rollout;
 }
 
@@ -209,8 +209,8 @@ void bind_network(nb::module_& module) {
            "second"_a.noconvert(), "second_bias"_a.noconvert(), "policy"_a.noconvert(),
            "policy_bias"_a.noconvert(), "value"_a.noconvert(), "value_bias"_a.noconvert(),
            "Copies weights, [outputs, inputs] as PyTorch has them, and biases.")
-      .def("decide", &decide, "rows"_a.noconvert(), "logits"_a.noconvert(),
-           "values"_a.noconvert(), "Logits, [B, actions], and values, [B], for lists.");
+      .def("decide", &decide, "rows"_a.noconvert(), "logits"_a.noconvert(), "values"_a.noconvert(),
+           "Logits, [B, actions], and values, [B], for lists.");
 }
 
 }  // namespace
@@ -232,8 +232,7 @@ void bind_player(nb::module_& module) {
            "terminated"_a.noconvert(), "truncated"_a.noconvert(), "first"_a.noconvert(),
            "progress"_a.noconvert(), "stagnation"_a.noconvert(), "active"_a.noconvert(),
            "random"_a.noconvert(), "grids"_a.noconvert().none() = nb::none(),
-           "features"_a.noconvert().none() = nb::none(),
-           "Checks arrays once, for many rollouts.")
+           "features"_a.noconvert().none() = nb::none(), "Checks arrays once, for many rollouts.")
       .def(
           "play",
           [](RolloutPlayer& self, const Rollout& rollout) {
@@ -241,7 +240,8 @@ void bind_player(nb::module_& module) {
             self.play(rollout.out);
           },
           "arrays"_a, "Plays a rollout from the present moment of every environment.")
-      .def("ends", &ends_of, "How episodes of the last rollout ended, by step, then by environment.")
+      .def("ends", &ends_of,
+           "How episodes of the last rollout ended, by step, then by environment.")
       .def("snapshots", &snapshots_of, "Places entered in the last rollout, in the same order.")
       .def("push_start", &push_start, "env"_a, "id"_a, "level"_a, "state"_a.none() = nb::none(),
            "idle"_a = true, "route"_a.none() = nb::none(), "step_limit"_a = 0,

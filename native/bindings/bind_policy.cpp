@@ -1,11 +1,13 @@
 /// Lists of active inputs, and the layer that adds up their rows.
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -72,12 +74,14 @@ ObjectMapTables make_object_map(const std::vector<std::vector<int>>& objects, in
   return tables;
 }
 
-std::shared_ptr<ActiveLayout> make_layout(
-    const CallerArray<const float>& base, int grid_planes, int cells, std::vector<int> planes,
-    const CallerArray<const float>& cell_values, int most_cells,
-    const CallerArray<const std::int32_t>& feature_offsets,
-    const CallerArray<const Index>& feature_inputs, const CallerArray<const float>& feature_values,
-    const ObjectMapTables& objects) {
+std::shared_ptr<ActiveLayout> make_layout(const CallerArray<const float>& base, int grid_planes,
+                                          int cells, std::vector<int> planes,
+                                          const CallerArray<const float>& cell_values,
+                                          int most_cells,
+                                          const CallerArray<const std::int32_t>& feature_offsets,
+                                          const CallerArray<const Index>& feature_inputs,
+                                          const CallerArray<const float>& feature_values,
+                                          const ObjectMapTables& objects) {
   LayoutTables tables;
   tables.inputs = static_cast<int>(std::min<std::size_t>(base.size(), 1U << 30));
   tables.base = vector_of(base);
@@ -98,8 +102,7 @@ void write_rows(const ActiveLayout& layout, const CallerArray<const std::uint8_t
   const std::size_t count = rows.size() / layout.capacity();
   Index* row = checked_data(rows, count * layout.capacity(), "rows");
   const std::uint8_t* grid = checked_data(grids, count * layout.grid_bytes(), "grids");
-  const std::uint8_t* feature =
-      checked_data(features, count * layout.feature_count(), "features");
+  const std::uint8_t* feature = checked_data(features, count * layout.feature_count(), "features");
   const nb::gil_scoped_release release;
   for (std::size_t i = 0; i < count; ++i) {
     layout.write(grid + i * layout.grid_bytes(), feature + i * layout.feature_count(),
@@ -143,15 +146,17 @@ void forward(SparseLinear& layer, const CallerArray<const Index>& store,
 
 void gradient(SparseLinear& layer, const CallerArray<const Index>& store,
               const CallerArray<const std::int64_t>& chosen,
-              const CallerArray<const float>& out_gradient, const CallerArray<float>& weight_gradient,
-              const CallerArray<float>& bias_gradient) {
+              const std::optional<CallerArray<const float>>& out,
+              const CallerArray<const float>& out_gradient,
+              const CallerArray<float>& weight_gradient, const CallerArray<float>& bias_gradient) {
   const policy::Samples samples = samples_of(layer, store, chosen);
   const std::size_t width = bias_gradient.size();
   const auto inputs = static_cast<std::size_t>(layer.layout().inputs());
   const float* gradients = checked_data(out_gradient, chosen.size() * width, "out_gradient");
   float* weights = checked_data(weight_gradient, inputs * width, "weight_gradient");
+  const float* outputs = out ? checked_data(*out, chosen.size() * width, "out") : nullptr;
   const nb::gil_scoped_release release;
-  layer.gradient(samples, gradients, width, weights, bias_gradient.data());
+  layer.gradient(samples, outputs, gradients, width, weights, bias_gradient.data());
 }
 
 std::vector<std::string> instruction_sets() {
@@ -201,10 +206,12 @@ void bind_policy(nb::module_& module) {
       .def("forward", &forward, "store"_a.noconvert(), "chosen"_a.noconvert(),
            "weight"_a.noconvert(), "bias"_a.noconvert(), "rectify"_a, "out"_a.noconvert(),
            "Outputs for the chosen rows of a store; weight is [inputs, width].")
-      .def("gradient", &gradient, "store"_a.noconvert(), "chosen"_a.noconvert(),
-           "out_gradient"_a.noconvert(), "weight_gradient"_a.noconvert(),
-           "bias_gradient"_a.noconvert(),
-           "Overwrites the gradients of weight and bias with those of the chosen rows.");
+      .def(
+          "gradient", &gradient, "store"_a.noconvert(), "chosen"_a.noconvert(),
+          "out"_a.noconvert().none(), "out_gradient"_a.noconvert(), "weight_gradient"_a.noconvert(),
+          "bias_gradient"_a.noconvert(),
+          "Overwrites the gradients of weight and bias with those of the chosen rows. Where `out`, "
+          "the rectified outputs, is zero, nothing is passed on.");
 }
 
 }  // namespace warpzone::bindings

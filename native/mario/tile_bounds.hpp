@@ -11,8 +11,9 @@ namespace warpzone::mario {
 /// The background sets a cell in Plane::kSolid, in Plane::kItem, or in both (a question block).
 inline constexpr int kMostBackgroundCells = 2 * kTileCells;
 
-/// Each object is drawn into one plane. A long fire bar has the most cells, one per ball; the widest
-/// lift covers 48 pixels, four cells at most. Hammers, in the miscellaneous slots, cover one each.
+/// Each object is drawn into one plane. A long fire bar has the most cells, one per ball; the
+/// widest lift covers 48 pixels, four cells at most. Hammers, in the miscellaneous slots, cover one
+/// each.
 inline constexpr int kMostObjectCells =
     ram::kEnemySlots * fire_bar_length(kLongFireBar) + ram::kMiscSlots;
 

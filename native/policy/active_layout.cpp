@@ -54,7 +54,7 @@ class ActiveLayout::Writer {
   Index* one_;
   int cells_left_;
   std::size_t pair_count_ = 0;
-  Entry pairs_[kMostPairs];
+  Entry pairs_[kMostPairs];  // Not initialised: that would take longer than all the rest.
 };
 
 ActiveLayout::ActiveLayout(LayoutTables tables)

@@ -1,9 +1,9 @@
 /// The inputs of the tile network that are not zero, as a short list.
 ///
-/// Of thousands of inputs only a few dozen tell anything at a time. So the first layer adds up their
-/// rows of weights instead of multiplying through a vector of zeros. What a feature says in its
-/// default state (no object there, a button not pressed) is not listed at all but part of a constant
-/// vector, the base:
+/// Of thousands of inputs only a few dozen tell anything at a time. So the first layer adds up
+/// their rows of weights instead of multiplying through a vector of zeros. What a feature says in
+/// its default state (no object there, a button not pressed) is not listed at all but part of a
+/// constant vector, the base:
 ///
 ///     inputs = base + sum of the listed inputs, each times its value, in the order of the list
 ///
@@ -86,8 +86,8 @@ class ActiveLayout {
 
  private:
   struct Entry {
-    Index input = 0;
-    Index value = 0;  ///< Its number among the values.
+    Index input;
+    Index value;  ///< Its number among the values.
   };
   class Writer;
 

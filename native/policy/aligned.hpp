@@ -19,8 +19,7 @@ struct AlignedAllocator {
   explicit AlignedAllocator(const AlignedAllocator<Other>&) {}
 
   Value* allocate(std::size_t count) {
-    return static_cast<Value*>(
-        ::operator new(count * sizeof(Value), std::align_val_t{kCacheLine}));
+    return static_cast<Value*>(::operator new(count * sizeof(Value), std::align_val_t{kCacheLine}));
   }
   void deallocate(Value* values, std::size_t) {
     ::operator delete(values, std::align_val_t{kCacheLine});

@@ -1,5 +1,5 @@
-/// Where the next episodes of one lane begin: prepared ahead, since nobody is asked while a rollout is
-/// played.
+/// Where the next episodes of one lane begin: prepared ahead, since nobody is asked while a rollout
+/// is played.
 #pragma once
 
 #include <cstdint>

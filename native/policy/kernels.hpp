@@ -2,9 +2,9 @@
 /// instructions that the processor has.
 ///
 /// The same source (sum_rows.hpp) is compiled once for each instruction set, and the choice is made
-/// when the program runs, so that one build serves all machines. Every column is summed in the order
-/// of the list, whatever the instructions: levels differ only in whether a product is rounded before
-/// it is added.
+/// when the program runs, so that one build serves all machines. Every column is summed in the
+/// order of the list, whatever the instructions: levels differ only in whether a product is rounded
+/// before it is added.
 #pragma once
 
 #include <cstddef>

@@ -46,8 +46,8 @@ class ObjectMap::Cells {
     const std::int32_t column = floor_of(right / tables_.cell_pixels) + tables_.columns_behind;
     const std::int32_t row = floor_of(down / tables_.cell_pixels) + tables_.rows_above;
     if (column < 0 || column >= tables_.columns || row < 0 || row >= tables_.rows) return;
-    const auto input = static_cast<Index>(
-        tables_.first_input + (plane * tables_.rows + row) * tables_.columns + column);
+    const auto input = static_cast<Index>(tables_.first_input +
+                                          (plane * tables_.rows + row) * tables_.columns + column);
     // A handful of cells: looking through them is quicker than keeping a table of all.
     if (std::find(begin_, end_, input) == end_) *end_++ = input;
   }
@@ -107,8 +107,7 @@ void ObjectMap::draw(const ObjectFeatures& object, const std::uint8_t* features,
     return;
   }
   if (kind == 0) return;
-  const std::size_t turn =
-      features[object.angle] * static_cast<std::size_t>(tables_.most_balls);
+  const std::size_t turn = features[object.angle] * static_cast<std::size_t>(tables_.most_balls);
   for (std::size_t ball = 0; ball < static_cast<std::size_t>(balls); ++ball) {
     cells.set(0, right + tables_.ball_middle + tables_.ball_right[turn + ball],
               down + tables_.ball_middle + tables_.ball_down[turn + ball]);

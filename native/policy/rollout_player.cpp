@@ -143,9 +143,7 @@ class RolloutPlayer::LanePlay {
 };
 
 RolloutPlayer::RolloutPlayer(Pool& pool, std::shared_ptr<const Network> network)
-    : pool_(pool),
-      network_(std::move(network)),
-      followers_(static_cast<std::size_t>(pool.size())) {
+    : pool_(pool), network_(std::move(network)), followers_(static_cast<std::size_t>(pool.size())) {
   const LaneSettings& settings = pool.settings();
   const ActiveLayout& layout = network_->layout();
   if (settings.obs != ObsKind::kTiles) refuse("obs must be 'tiles' to act natively");

@@ -21,11 +21,11 @@ namespace warpzone::policy {
 /// Where a rollout of T steps of N lanes is written: [T, N] unless said otherwise. The caller keeps
 /// the arrays alive.
 struct RolloutArrays {
-  int steps = 0;                   ///< T
+  int steps = 0;  ///< T
   std::int64_t* actions = nullptr;
-  float* log_probs = nullptr;      ///< Of the actions.
-  float* values = nullptr;         ///< Of the states before the steps and after the last, [T + 1, N].
-  float* final_values = nullptr;   ///< Of the state in which a step cut an episode; 0 elsewhere.
+  float* log_probs = nullptr;  ///< Of the actions.
+  float* values = nullptr;     ///< Of the states before the steps and after the last, [T + 1, N].
+  float* final_values = nullptr;  ///< Of the state in which a step cut an episode; 0 elsewhere.
   float* rewards = nullptr;
   std::uint8_t* terminated = nullptr;
   std::uint8_t* truncated = nullptr;

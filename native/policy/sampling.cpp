@@ -23,8 +23,7 @@ Choice sample(std::span<const float> logits, Random& random) {
     left -= share;
     if (left < 0.0) break;
   }
-  return {static_cast<int>(chosen),
-          static_cast<float>(logits[chosen] - largest - std::log(total))};
+  return {static_cast<int>(chosen), static_cast<float>(logits[chosen] - largest - std::log(total))};
 }
 
 }  // namespace warpzone::policy

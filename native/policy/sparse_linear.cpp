@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "policy/aligned.hpp"
 #include "policy/row_unpacking.hpp"
 
 namespace warpzone::policy {
@@ -63,8 +64,32 @@ void SparseLinear::forward(const Samples& samples, const float* weight, const fl
   });
 }
 
-void SparseLinear::gradient(const Samples& samples, const float* out_gradient, std::size_t width,
-                            float* weight_gradient, float* bias_gradient) {
+/// What a gradient is computed from and written to; [.., width] each.
+struct SparseLinear::Gradients {
+  const float* out;
+  const float* out_gradient;
+  std::size_t width;
+  float* weight;
+  float* bias;
+
+  /// Copies some columns of some samples to where they lie together, zero where a rectified output
+  /// is.
+  void pack(std::size_t first_sample, std::size_t samples, std::size_t first_column,
+            std::size_t columns, float* packed) const {
+    for (std::size_t sample = 0; sample < samples; ++sample, packed += columns) {
+      const std::size_t place = (first_sample + sample) * width + first_column;
+      const float* from = out_gradient + place;
+      if (out == nullptr) {
+        std::copy_n(from, columns, packed);
+        continue;
+      }
+      for (std::size_t j = 0; j < columns; ++j) packed[j] = out[place + j] > 0.0F ? from[j] : 0.0F;
+    }
+  }
+};
+
+void SparseLinear::gradient(const Samples& samples, const float* out, const float* out_gradient,
+                            std::size_t width, float* weight_gradient, float* bias_gradient) {
   const std::span<const Index* const> rows = rows_of(samples);
   // At least one, which overwrites what is in the gradients.
   chunks_.resize(std::max<std::size_t>(1, pieces_of(rows.size(), kChunk)));
@@ -73,39 +98,41 @@ void SparseLinear::gradient(const Samples& samples, const float* out_gradient, s
     const std::size_t count = std::min(kChunk, rows.size() - first);
     chunks_[static_cast<std::size_t>(index)].build(*layout_, rows.subspan(first, count));
   });
+  const Gradients gradients{out, out_gradient, width, weight_gradient, bias_gradient};
   const auto threads = static_cast<std::size_t>(workers_.count());
-  const std::size_t columns = std::max(kLeastColumns, pieces_of(width, threads));
+  const std::size_t columns = std::max(kLeastColumns, padded(pieces_of(width, threads)));
   workers_.run(static_cast<int>(pieces_of(width, columns)), [&](int piece) {
     const std::size_t first = static_cast<std::size_t>(piece) * columns;
-    add_columns(out_gradient, width, first, std::min(columns, width - first), weight_gradient,
-                bias_gradient);
+    add_columns(gradients, first, std::min(columns, width - first));
   });
 }
 
-void SparseLinear::add_columns(const float* out_gradient, std::size_t width, std::size_t first,
-                               std::size_t count, float* weight_gradient,
-                               float* bias_gradient) const {
+void SparseLinear::add_columns(const Gradients& gradients, std::size_t first,
+                               std::size_t count) const {
   const auto inputs = static_cast<std::size_t>(layout_->inputs());
+  const std::size_t width = gradients.width;
   std::vector<Index> all(kChunk);
   std::iota(all.begin(), all.end(), Index{0});
-  float* bias = bias_gradient + first;
+  AlignedFloats packed(kChunk * count);
+  const Rows rows{packed.data(), count};
+  float* bias = gradients.bias + first;
   for (std::size_t index = 0; index < chunks_.size(); ++index) {
     const InputLists& chunk = chunks_[index];
-    const Rows gradients{out_gradient + index * kChunk * width + first, width};
+    gradients.pack(index * kChunk, chunk.sample_count(), first, count, packed.data());
     const bool fresh = index == 0;
     for (std::size_t input = 0; input < inputs; ++input) {
       if (!fresh && chunk.empty(input)) continue;
-      float* sums = weight_gradient + input * width + first;
-      kernels_.sum_rows(chunk.samples_of(input), gradients, count, fresh ? nullptr : sums, sums);
+      float* sums = gradients.weight + input * width + first;
+      kernels_.sum_rows(chunk.samples_of(input), rows, count, fresh ? nullptr : sums, sums);
     }
     const RowList everything{all.data(), chunk.sample_count(), nullptr, nullptr, 0};
-    kernels_.sum_rows(everything, gradients, count, fresh ? nullptr : bias, bias);
+    kernels_.sum_rows(everything, rows, count, fresh ? nullptr : bias, bias);
   }
   // The base is there in every sample.
   constexpr Index kOnly = 0;
   for (const Index input : layout_->base_inputs()) {
     const float value = layout_->base()[input];
-    float* sums = weight_gradient + input * width + first;
+    float* sums = gradients.weight + input * width + first;
     kernels_.sum_rows({nullptr, 0, &kOnly, &value, 1}, {bias, width}, count, sums, sums);
   }
 }

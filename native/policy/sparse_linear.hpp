@@ -39,15 +39,17 @@ class SparseLinear {
                bool rectify, float* out);
 
   /// From the gradient of the outputs, [samples, width], to those of weight and bias, which are
-  /// overwritten. Throws as `forward` does.
-  void gradient(const Samples& samples, const float* out_gradient, std::size_t width,
-                float* weight_gradient, float* bias_gradient);
+  /// overwritten. Where `out`, the outputs of a rectified layer, is zero, nothing is passed on;
+  /// null for a layer that was not rectified. Throws as `forward` does.
+  void gradient(const Samples& samples, const float* out, const float* out_gradient,
+                std::size_t width, float* weight_gradient, float* bias_gradient);
 
  private:
+  struct Gradients;
+
   /// The rows of all samples, checked.
   std::span<const Index* const> rows_of(const Samples& samples);
-  void add_columns(const float* out_gradient, std::size_t width, std::size_t first,
-                   std::size_t count, float* weight_gradient, float* bias_gradient) const;
+  void add_columns(const Gradients& gradients, std::size_t first, std::size_t count) const;
 
   std::shared_ptr<const ActiveLayout> layout_;
   const Kernels& kernels_;

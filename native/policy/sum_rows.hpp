@@ -1,9 +1,9 @@
 /// Sums of weighted rows as a template over the width of a vector. Included only by the files that
 /// compile it for one instruction set each, and by its test.
 ///
-/// Those files use instructions that the machine may not have. So nothing here may leave code behind
-/// that others could be linked to: everything is in an unnamed namespace, and headers of the standard
-/// library come before the instructions are chosen.
+/// Those files use instructions that the machine may not have. So nothing here may leave code
+/// behind that others could be linked to: everything is in an unnamed namespace, and headers of the
+/// standard library come before the instructions are chosen.
 #pragma once
 
 #include "policy/kernels.hpp"

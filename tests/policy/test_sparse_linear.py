@@ -132,10 +132,18 @@ def test_the_function_passes_a_gradient_check() -> None:
             out.copy_(functional.relu(self.inputs[chosen] @ weight + bias))
 
         def gradient(
-            self, store: Any, chosen: Tensor, out_gradient: Tensor, weight: Tensor, bias: Tensor
+            self,
+            store: Any,
+            chosen: Tensor,
+            *,
+            out: Tensor,
+            out_gradient: Tensor,
+            weight_gradient: Tensor,
+            bias_gradient: Tensor,
         ) -> None:
-            weight.copy_(self.inputs[chosen].t() @ out_gradient)
-            bias.copy_(out_gradient.sum(0))
+            passed = out_gradient.where(out > 0, 0.0)
+            weight_gradient.copy_(self.inputs[chosen].t() @ passed)
+            bias_gradient.copy_(passed.sum(0))
 
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)

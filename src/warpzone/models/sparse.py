@@ -26,11 +26,13 @@ class SparseKernel(Protocol):
         self,
         store: Any,
         chosen: Any,
+        *,
+        out: Any,
         out_gradient: Any,
         weight_gradient: Any,
         bias_gradient: Any,
     ) -> None:
-        """Overwrites the gradients of weight and bias."""
+        """Overwrites the gradients of weight and bias; zeros of `out` pass nothing on."""
 
 
 class ActiveBatch(NamedTuple):
@@ -85,11 +87,15 @@ class _SparseLinearRelu(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None]:
         (out,) = ctx.saved_tensors
-        out_gradient = gradients[0].where(out > 0, 0.0).contiguous()
         weight_gradient = torch.empty(ctx.inputs, out.shape[1])
         bias_gradient = torch.empty(out.shape[1])
         batch: ActiveBatch = ctx.batch
         batch.kernel.gradient(
-            batch.store, batch.chosen, out_gradient, weight_gradient, bias_gradient
+            batch.store,
+            batch.chosen,
+            out=out,
+            out_gradient=gradients[0].contiguous(),
+            weight_gradient=weight_gradient,
+            bias_gradient=bias_gradient,
         )
         return weight_gradient.t(), bias_gradient, None
