@@ -18,12 +18,12 @@ import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
+from warpzone.models.encoders import TileEncoder
 
 from warpzone import _native
 from warpzone.bench.machine import machine
 from warpzone.envs.vector import MarioVectorEnv
 from warpzone.models.actor_critic import ActorCritic
-from warpzone.models.encoders import TileEncoder
 from warpzone.models.memory import make_memory
 from warpzone.models.sparse import ActiveBatch, sparse_linear_relu, store_by_input
 from warpzone.train.native_policy import copy_weights, make_layout, make_network

@@ -49,7 +49,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="also write the results to this file")
     options = parser.parse_args()
     contestants = {obs: trainer(obs) for obs in BARS}
-    batches = {obs: ours.storage.steps * ours.storage.lanes for obs, ours in contestants.items()}
+    batches = {obs: ours.storage.steps * ours.storage.num_envs for obs, ours in contestants.items()}
     epochs = contestants["pixels"].config.learn.epochs
     python = install.install(install.SB3, options.peers)
     with closing(Worker(python, "sb3_train", str(epochs))) as peer:

@@ -17,6 +17,10 @@ class ConfigError(WarpzoneError, ValueError):
     """A parameter, an action or another value is not allowed."""
 
 
+class PluginError(ConfigError):
+    """A plug-in cannot be imported, or a name that it should register is missing or taken."""
+
+
 class StateError(WarpzoneError, ValueError):
     """A save state is cut, altered, or made for something else."""
 

@@ -7,8 +7,8 @@ import torch
 
 from warpzone.algorithms.ema import EmaPolicy
 from warpzone.models.actor_critic import ActorCritic
-from warpzone.models.encoders import TileEncoder
 from warpzone.models.memory import make_memory
+from warpzone.models.tile_encoder import TileEncoder
 
 
 def make_model() -> ActorCritic:
@@ -56,12 +56,12 @@ def test_the_first_weights_are_forgotten_soon() -> None:
     assert all(weight.max() < 1.0 for weight in average.model.parameters())
 
 
-@pytest.mark.parametrize("keep", [0.0, 0.5])
-def test_the_average_never_teaches_and_zero_follows_at_once(keep: float) -> None:
+@pytest.mark.parametrize("decay", [0.0, 0.5])
+def test_the_average_never_teaches_and_zero_follows_at_once(decay: float) -> None:
     model = make_model()
-    average = EmaPolicy(model, keep)
+    average = EmaPolicy(model, decay)
     set_all(model, 2.0)
     average.update(model)
     assert not any(weight.requires_grad for weight in average.model.parameters())
     follows = all(bool((weight == 2.0).all()) for weight in average.model.parameters())
-    assert follows == (keep == 0.0)
+    assert follows == (decay == 0.0)

@@ -9,7 +9,7 @@ import torch
 
 from warpzone.algorithms.losses import (
     masked_mean,
-    normalised,
+    normalized,
     ppo_policy_loss,
     value_loss,
     vtrace_policy_loss,
@@ -61,8 +61,8 @@ def test_kl_is_zero_for_the_same_policy_and_positive_otherwise() -> None:
     assert ppo_policy_loss(moved, zeros, zeros, 0.2).approx_kl.item() > 0.0
 
 
-def test_normalised_advantages_have_mean_zero_and_deviation_one() -> None:
-    result = normalised(torch.tensor([1.0, 2.0, 6.0, -3.0]))
+def test_normalized_advantages_have_mean_zero_and_deviation_one() -> None:
+    result = normalized(torch.tensor([1.0, 2.0, 6.0, -3.0]))
     assert result.mean().item() == pytest.approx(0.0, abs=1e-6)
     assert result.std().item() == pytest.approx(1.0, rel=1e-5)
 

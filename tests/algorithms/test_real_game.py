@@ -8,7 +8,6 @@ import numpy as np
 import torch
 
 from warpzone.config import EnvOptions, LearnOptions, RunOptions, TrainConfig
-from warpzone.telemetry.episodes import Episode
 from warpzone.train.trainer import Trainer
 
 UPDATES = 30
@@ -23,14 +22,10 @@ def test_a_policy_on_1_1_gets_further_than_at_the_start(rom_path: Path) -> None:
     )
     trainer = Trainer(config)
     progress: list[int] = []
-
-    def note(episode: Episode) -> None:
-        progress.append(episode.progress)
-
-    trainer.episodes.sink = note
     trainer.begin()
     for _ in range(UPDATES):
         trainer.update()
+        progress += [episode.progress for episode in trainer.take_episodes()]
     trainer.close()
     torch.set_num_threads(threads)
     first, last = np.mean(progress[:60]), np.mean(progress[-60:])

@@ -1,4 +1,4 @@
-"""Returns against literal maths: sums written out step by step, lane by lane."""
+"""Returns against literal maths: sums written out step by step, environment by environment."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ import pytest
 import torch
 from torch import Tensor
 
-from warpzone.algorithms.returns import Discount, Steps, explained_variance, gae, vtrace
+from warpzone.algorithms.returns import Steps, discount_factors, explained_variance, gae, vtrace
 
 
 def discounts_of(kind: str) -> float | Tensor:
-    """One for all steps, or one that falls with the ground that each covers."""
+    """One for all steps, or one that falls with the exponent of each."""
     if kind == "by time":
         return 0.93
     progress = torch.randint(0, 60, (9, 4), generator=torch.Generator().manual_seed(3))
-    return Discount(0.99, tile=0.9).of(progress.double())
+    return discount_factors(0.99, 0.9, progress.double() / 16.0)
 
 
-KINDS = pytest.mark.parametrize("kind", ["by time", "by ground"])
+KINDS = pytest.mark.parametrize("kind", ["by time", "by distance"])
 
 
-def random_rollout(seed: int, steps: int = 9, lanes: int = 4) -> dict[str, Tensor]:
+def random_rollout(seed: int, steps: int = 9, envs: int = 4) -> dict[str, Tensor]:
     generator = torch.Generator().manual_seed(seed)
 
     def normal() -> Tensor:
-        return torch.randn(steps, lanes, generator=generator, dtype=torch.float64)
+        return torch.randn(steps, envs, generator=generator, dtype=torch.float64)
 
     values = normal()
-    next_values = torch.cat([values[1:], torch.randn(1, lanes, generator=generator).double()])
-    terminated = torch.rand(steps, lanes, generator=generator) < 0.2
-    truncated = (torch.rand(steps, lanes, generator=generator) < 0.2) & ~terminated
+    next_values = torch.cat([values[1:], torch.randn(1, envs, generator=generator).double()])
+    terminated = torch.rand(steps, envs, generator=generator) < 0.2
+    truncated = (torch.rand(steps, envs, generator=generator) < 0.2) & ~terminated
     # Where an episode was cut, the state after it is not the next one in line.
     next_values = torch.where(truncated, normal(), next_values)
     return {
@@ -45,23 +45,23 @@ def random_rollout(seed: int, steps: int = 9, lanes: int = 4) -> dict[str, Tenso
 
 def literal_gae(r: dict[str, Tensor], gamma: float | Tensor, gae_lambda: float) -> Tensor:
     discounts = gamma * torch.ones_like(r["rewards"])
-    steps, lanes = r["rewards"].shape
-    result = torch.zeros(steps, lanes, dtype=torch.float64)
-    for lane in range(lanes):
+    steps, envs = r["rewards"].shape
+    result = torch.zeros(steps, envs, dtype=torch.float64)
+    for env in range(envs):
         for start in range(steps):
             weight, total = 1.0, 0.0
             for t in range(start, steps):
-                bootstrap = 0.0 if r["terminated"][t, lane] else r["next_values"][t, lane].item()
+                bootstrap = 0.0 if r["terminated"][t, env] else r["next_values"][t, env].item()
                 delta = (
-                    r["rewards"][t, lane].item()
-                    + discounts[t, lane].item() * bootstrap
-                    - r["values"][t, lane].item()
+                    r["rewards"][t, env].item()
+                    + discounts[t, env].item() * bootstrap
+                    - r["values"][t, env].item()
                 )
                 total += weight * delta
-                if r["ended"][t, lane]:
+                if r["ended"][t, env]:
                     break
-                weight *= discounts[t, lane].item() * gae_lambda
-            result[start, lane] = total
+                weight *= discounts[t, env].item() * gae_lambda
+            result[start, env] = total
     return result
 
 
@@ -69,38 +69,38 @@ def literal_vtrace(
     r: dict[str, Tensor], log_ratios: Tensor, gamma: float | Tensor, gae_lambda: float
 ) -> tuple[Tensor, Tensor]:
     discounts = gamma * torch.ones_like(r["rewards"])
-    steps, lanes = r["rewards"].shape
-    targets = torch.zeros(steps, lanes, dtype=torch.float64)
-    advantages = torch.zeros(steps, lanes, dtype=torch.float64)
-    for lane in range(lanes):
+    steps, envs = r["rewards"].shape
+    targets = torch.zeros(steps, envs, dtype=torch.float64)
+    advantages = torch.zeros(steps, envs, dtype=torch.float64)
+    for env in range(envs):
         for start in range(steps):
             product, total = 1.0, 0.0
             for t in range(start, steps):
-                ratio = math.exp(log_ratios[t, lane].item())
+                ratio = math.exp(log_ratios[t, env].item())
                 rho, c = min(1.0, ratio), gae_lambda * min(1.0, ratio)
-                bootstrap = 0.0 if r["terminated"][t, lane] else r["next_values"][t, lane].item()
+                bootstrap = 0.0 if r["terminated"][t, env] else r["next_values"][t, env].item()
                 delta = rho * (
-                    r["rewards"][t, lane].item()
-                    + discounts[t, lane].item() * bootstrap
-                    - r["values"][t, lane].item()
+                    r["rewards"][t, env].item()
+                    + discounts[t, env].item() * bootstrap
+                    - r["values"][t, env].item()
                 )
                 total += product * delta
-                if r["ended"][t, lane]:
+                if r["ended"][t, env]:
                     break
-                product *= discounts[t, lane].item() * c
-            targets[start, lane] = r["values"][start, lane] + total
+                product *= discounts[t, env].item() * c
+            targets[start, env] = r["values"][start, env] + total
         for t in range(steps):
-            if r["terminated"][t, lane]:
+            if r["terminated"][t, env]:
                 following = 0.0
-            elif r["ended"][t, lane] or t == steps - 1:
-                following = r["next_values"][t, lane].item()
+            elif r["ended"][t, env] or t == steps - 1:
+                following = r["next_values"][t, env].item()
             else:
-                following = targets[t + 1, lane].item()
-            rho = min(1.0, math.exp(log_ratios[t, lane].item()))
-            advantages[t, lane] = rho * (
-                r["rewards"][t, lane].item()
-                + discounts[t, lane].item() * following
-                - r["values"][t, lane].item()
+                following = targets[t + 1, env].item()
+            rho = min(1.0, math.exp(log_ratios[t, env].item()))
+            advantages[t, env] = rho * (
+                r["rewards"][t, env].item()
+                + discounts[t, env].item() * following
+                - r["values"][t, env].item()
             )
     return targets, advantages
 
@@ -151,20 +151,20 @@ def test_a_cut_episode_keeps_its_value_and_an_ended_one_does_not() -> None:
         assert returns.item() == pytest.approx(expected)
 
 
-def test_waiting_costs_nothing_where_only_ground_is_discounted() -> None:
-    def worth(progress: list[float], gamma: Discount) -> float:
+def test_waiting_costs_nothing_where_only_distance_is_discounted() -> None:
+    def worth(progress: list[float], gamma: float, progress_gamma: float = 1.0) -> float:
         covered = torch.tensor(progress).unsqueeze(1)
         nothing = torch.zeros_like(covered)
         ended = nothing.bool()
         ended[-1] = True
         steps = Steps(0.01 * covered, nothing, nothing, ended, ended)
-        return float(gae(steps, gamma.of(covered), gae_lambda=1.0).returns[0])
+        factors = discount_factors(gamma, progress_gamma, covered / 16.0)
+        return float(gae(steps, factors, gae_lambda=1.0).returns[0])
 
     at_once, later = [16.0, 16.0, 16.0], [0.0, 0.0, 16.0, 0.0, 16.0, 16.0]
-    by_ground = Discount(1.0, tile=0.5)
-    assert worth(at_once, by_ground) == pytest.approx(0.16 * (1 + 0.5 + 0.25))
-    assert worth(later, by_ground) == pytest.approx(worth(at_once, by_ground))
-    assert worth(later, Discount(0.97)) < worth(at_once, Discount(0.97))
+    assert worth(at_once, 1.0, 0.5) == pytest.approx(0.16 * (1 + 0.5 + 0.25))
+    assert worth(later, 1.0, 0.5) == pytest.approx(worth(at_once, 1.0, 0.5))
+    assert worth(later, 0.97) < worth(at_once, 0.97)
 
 
 def test_explained_variance_is_one_for_perfect_and_zero_for_constant_predictions() -> None:
@@ -178,19 +178,19 @@ def test_explained_variance_is_one_for_perfect_and_zero_for_constant_predictions
 def test_steps_of_others_teach_nothing_and_end_what_comes_before(algorithm: str) -> None:
     rollout = random_rollout(11)
     log_ratios = torch.randn(9, 4, dtype=torch.float64) * 0.3
-    own = torch.ones(9, 4, dtype=torch.bool)
-    own[4:6] = False
+    by_policy = torch.ones(9, 4, dtype=torch.bool)
+    by_policy[4:6] = False
 
-    def results(rewards: Tensor, ended: Tensor, own: Tensor | None) -> tuple[Tensor, Tensor]:
-        steps = Steps(**(rollout | {"rewards": rewards, "ended": ended}), own=own)
+    def results(rewards: Tensor, ended: Tensor, by_policy: Tensor | None) -> tuple[Tensor, Tensor]:
+        steps = Steps(**(rollout | {"rewards": rewards, "ended": ended}), by_policy=by_policy)
         if algorithm == "gae":
             return gae(steps, 0.9, 0.8)
         return vtrace(steps, log_ratios, 0.9, 0.8)
 
-    advantages, targets = results(rollout["rewards"], rollout["ended"], own)
+    advantages, targets = results(rollout["rewards"], rollout["ended"], by_policy)
     # Whatever the others earned,
-    other = torch.where(own, rollout["rewards"], 1e6)
-    again, again_targets = results(other, rollout["ended"], own)
+    other = torch.where(by_policy, rollout["rewards"], 1e6)
+    again, again_targets = results(other, rollout["ended"], by_policy)
     assert torch.equal(advantages, again)
     assert torch.equal(targets, again_targets)
     assert (advantages[4:6] == 0).all()

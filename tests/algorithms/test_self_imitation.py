@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 
+import numpy as np
 import pytest
 import torch
+from gymnasium import spaces
 from torch import Tensor, nn
 
-from warpzone.algorithms.self_imitation import ImitationSettings, SelfImitation, self_imitation_loss
+from warpzone._native import SumTree
+from warpzone.algorithms.self_imitation import SelfImitation, self_imitation_loss
+from warpzone.config import ReplayOptions
 from warpzone.models.actor_critic import ActorCritic
 from warpzone.models.memory import make_memory
-from warpzone.replay.buffer import Moments, PrioritizedReplay, ReplaySettings
+from warpzone.models.tree import IMAGE
+from warpzone.replay.buffer import PrioritizedReplay, Transitions
 
-SYMBOLS, LANES = 5, 20
+SYMBOLS, ENVS = 5, 20
 
 
 def test_only_steps_better_than_expected_teach() -> None:
@@ -35,11 +40,9 @@ def test_only_steps_better_than_expected_teach() -> None:
 class Pixels(nn.Module):
     """Observations as floats, through one layer."""
 
-    size = 32
-
     def __init__(self) -> None:
         super().__init__()
-        self.layer = nn.Linear(SYMBOLS, self.size)
+        self.layer = nn.Linear(SYMBOLS, 32)
 
     def forward(self, obs: Tensor) -> Tensor:
         return torch.tanh(self.layer(obs.flatten(1).float() / 255.0))
@@ -47,20 +50,20 @@ class Pixels(nn.Module):
 
 def random_play(replay: PrioritizedReplay, steps: int, generator: torch.Generator) -> None:
     """A symbol is shown and rarely named; far more than an untaught critic expects when it is."""
-    symbols = torch.randint(0, SYMBOLS, (steps, LANES), generator=generator)
-    actions = torch.randint(0, SYMBOLS, (steps, LANES), generator=generator)
+    symbols = torch.randint(0, SYMBOLS, (steps, ENVS), generator=generator)
+    actions = torch.randint(0, SYMBOLS, (steps, ENVS), generator=generator)
     stacks = nn.functional.one_hot(symbols, SYMBOLS).to(torch.uint8) * 255
     returns = 5.0 * (symbols == actions)
-    first = torch.ones(steps, LANES, dtype=torch.bool)
-    replay.push(Moments(stacks, None, first, actions, returns, torch.zeros_like(returns)))
+    first = torch.ones(steps, ENVS, dtype=torch.bool)
+    replay.push(Transitions({IMAGE: stacks}, first, actions, returns, torch.zeros_like(returns)))
 
 
-def make(settings: ImitationSettings) -> tuple[ActorCritic, PrioritizedReplay, SelfImitation]:
+def make(options: ReplayOptions) -> tuple[ActorCritic, PrioritizedReplay, SelfImitation]:
     torch.manual_seed(0)
-    model = ActorCritic(Pixels(), make_memory("none", 32, 32, window=1), SYMBOLS)
-    replay = PrioritizedReplay(
-        ReplaySettings(1000), lanes=LANES, stack=1, stack_shape=(SYMBOLS,), seed=3
-    )
+    model = ActorCritic(Pixels(), make_memory("none", 32, 32, window=1), SYMBOLS, obs_name=IMAGE)
+    space = {IMAGE: spaces.Box(0, 255, (SYMBOLS,), np.uint8)}
+    tree = SumTree(options.capacity)
+    replay = PrioritizedReplay(options, space, tree, num_envs=ENVS, stacks={IMAGE: 1}, seed=3)
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
 
     def apply(loss: Tensor) -> float:
@@ -69,28 +72,30 @@ def make(settings: ImitationSettings) -> tuple[ActorCritic, PrioritizedReplay, S
         optimizer.step()
         return 0.0
 
-    return model, replay, SelfImitation(model, replay, settings, apply, nullcontext)
+    return model, replay, SelfImitation(model, replay, options, apply, nullcontext)
 
 
 def test_it_learns_the_right_answers_from_random_play_alone() -> None:
-    model, replay, imitation = make(ImitationSettings(batch=64, weight=1.0, learning_starts=500))
+    model, replay, imitation = make(
+        ReplayOptions(capacity=1000, batch=64, weight=1.0, learning_starts=500)
+    )
     random_play(replay, 40, torch.Generator().manual_seed(1))
     for update in range(40):
         row = imitation.learn(update, progress=update / 40)
     shown = torch.eye(SYMBOLS, dtype=torch.uint8) * 255
     with torch.inference_mode():
-        named = model(shown).logits.argmax(-1)
+        named = model({IMAGE: shown}).logits.argmax(-1)
     assert named.tolist() == list(range(SYMBOLS))
     assert 0 < row["replay/better_share"] <= 1
 
 
 def test_it_waits_for_the_warm_up_and_learns_every_kth_update_while_each_one_pushes() -> None:
-    settings = ImitationSettings(interval=3, batches=2, batch=8, learning_starts=5 * LANES)
-    _, replay, imitation = make(settings)
+    options = ReplayOptions(capacity=1000, interval=3, batches=2, batch=8, learning_starts=5 * ENVS)
+    _, replay, imitation = make(options)
     generator = torch.Generator().manual_seed(1)
     learned = []
     for update in range(10):
         random_play(replay, 1, generator)
         learned.append(bool(imitation.learn(update, 0.0)))
-        assert replay.pushed == (update + 1) * LANES
+        assert replay.pushed == (update + 1) * ENVS
     assert [update for update, did in enumerate(learned) if did] == [6, 9]

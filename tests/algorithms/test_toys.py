@@ -12,12 +12,15 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from torch import nn
 
-from warpzone.algorithms.learner import Learner, LearnerSettings
-from warpzone.algorithms.returns import Discount
+from warpzone.algorithms.build import make_algorithm
+from warpzone.algorithms.gradient_step import GradientStep
+from warpzone.algorithms.learner import Learner
+from warpzone.config import LearnOptions
 from warpzone.models.actor_critic import ActorCritic
-from warpzone.models.encoders import Encoder
 from warpzone.models.memory import make_memory
+from warpzone.models.tree import IMAGE
 from warpzone.rollout.collector import Collector
+from warpzone.rollout.rollout_env import DirectEnv
 from warpzone.rollout.storage import RolloutStorage
 
 SYMBOLS = 4
@@ -29,12 +32,12 @@ class Recall:
     With `delay` 0 it is the plain problem of naming what is seen.
     """
 
-    def __init__(self, lanes: int, delay: int):
-        self.num_envs, self.delay = lanes, delay
+    def __init__(self, num_envs: int, delay: int):
+        self.num_envs, self.delay = num_envs, delay
         self.single_observation_space = spaces.Box(0, 255, (SYMBOLS + 1,), np.uint8)
         self.random = np.random.default_rng(0)
-        self.symbol = np.zeros(lanes, np.int64)
-        self.age = np.zeros(lanes, np.int64)
+        self.symbol = np.zeros(num_envs, np.int64)
+        self.age = np.zeros(num_envs, np.int64)
         self.rewards: list[float] = []
 
     def reset(self, *, seed: int | None = None) -> tuple[NDArray[np.uint8], dict[str, Any]]:
@@ -44,8 +47,7 @@ class Recall:
 
     def _obs(self) -> NDArray[np.uint8]:
         obs = np.zeros((self.num_envs, SYMBOLS + 1), np.uint8)
-        lanes = np.arange(self.num_envs)
-        obs[lanes, np.where(self.age == 0, self.symbol, SYMBOLS)] = 255
+        obs[np.arange(self.num_envs), np.where(self.age == 0, self.symbol, SYMBOLS)] = 255
         return obs
 
     def step_into(
@@ -64,7 +66,7 @@ class Recall:
         return {}
 
 
-class Bytes(Encoder):
+class Bytes(nn.Module):
     """Observations as floats, through one layer."""
 
     size = 32
@@ -80,21 +82,25 @@ class Bytes(Encoder):
 def success_after(algorithm: str, memory: str, delay: int, updates: int) -> float:
     """Share of right answers at the end of training."""
     torch.manual_seed(0)
-    env = Recall(lanes=32, delay=delay)
-    model = ActorCritic(Bytes(), make_memory(memory, 32, 32, window=4), SYMBOLS)
-    storage = RolloutStorage(16, 32, env.single_observation_space, model.memory.state_size)
+    env = Recall(num_envs=32, delay=delay)
+    core = make_memory(memory, 32, 32, window=4)
+    model = ActorCritic(Bytes(), core, SYMBOLS, obs_name=IMAGE)
+    stepper = DirectEnv(env)
+    storage = RolloutStorage(16, 32, stepper.obs_spaces, core.state_size)
     generator = torch.Generator().manual_seed(0)
-    collector = Collector(env, model, storage, generator, model.step)
-    settings = LearnerSettings(
-        algorithm=algorithm,
-        gamma=Discount(0.9),
-        epochs=4 if algorithm == "ppo" else 1,
-        minibatch_size=256,
-        normalise_advantages=algorithm == "ppo",
-    )
+    collector = Collector(stepper, model, storage, generator, model.step)
+    epochs = 4 if algorithm == "ppo" else 1
+    options = LearnOptions(algo=algorithm, gamma=0.9, epochs=epochs, minibatch_size=256)
     rate = 2e-3 if algorithm == "ppo" else 5e-3
     optimizer = torch.optim.Adam(model.parameters(), lr=rate)
-    learner = Learner(model, optimizer, settings, generator, nullcontext)
+    learner = Learner(
+        model,
+        make_algorithm(options),
+        GradientStep(model, optimizer, options),
+        options,
+        generator=generator,
+        autocast=nullcontext,
+    )
     collector.begin(seed=0)
     for _ in range(updates):
         collector.collect()

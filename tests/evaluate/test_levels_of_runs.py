@@ -15,7 +15,8 @@ from warpzone.envs.setup import expand_levels
 from warpzone.errors import ConfigError
 from warpzone.evaluate.run_evaluation import results_table
 from warpzone.runs.levels import draws_levels, held_out_levels, named_levels, trained_levels
-from warpzone.train import build, session
+from warpzone.train import session
+from warpzone.train.environments import make_env
 
 
 def config(**env: Any) -> TrainConfig:
@@ -49,7 +50,7 @@ def test_random_is_all_levels_in_random_order() -> None:
 
 
 def test_held_out_levels_are_never_played_while_training(rom_path: Path) -> None:
-    env = build.make_env(config(level="random", held_out="1-1..7-4,8-2"))
+    env = make_env(config(level="random", held_out="1-1..7-4,8-2"))
     seen = set()
     for seed in range(6):
         env.reset(seed=seed)

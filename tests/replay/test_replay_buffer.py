@@ -1,4 +1,4 @@
-"""Replay gives back what was pushed, counts every push and keeps within its memory."""
+"""Replay returns what was pushed, counts every push and stays within its memory."""
 
 from __future__ import annotations
 
@@ -7,25 +7,29 @@ import tracemalloc
 import numpy as np
 import pytest
 import torch
+from gymnasium import spaces
 
-from warpzone.replay.buffer import Moments, PrioritizedReplay, ReplaySettings
+from warpzone._native import SumTree
+from warpzone.config import ReplayOptions
+from warpzone.models.tree import IMAGE
+from warpzone.replay.buffer import PrioritizedReplay, Transitions
 
-STACK, SIDE, LANES = 4, 6, 3
+STACK, SIDE, ENVS = 4, 6, 3
 
 
 class Game:
-    """Lanes whose pictures are all different, with stacks as an environment makes them."""
+    """Environments whose frames are all different, with stacks as an environment makes them."""
 
     def __init__(self, seed: int = 0, from_state: float = 0.0) -> None:
         self.random = np.random.default_rng(seed)
         self.from_state = from_state
-        self.stacks = np.zeros((LANES, STACK, SIDE, SIDE), np.uint8)
-        self.first = np.ones(LANES, bool)
+        self.stacks = np.zeros((ENVS, STACK, SIDE, SIDE), np.uint8)
+        self.first = np.ones(ENVS, bool)
 
-    def rollout(self, steps: int, end_chance: float = 0.2) -> Moments:
+    def rollout(self, steps: int, end_chance: float = 0.2) -> Transitions:
         stacks, first = [], []
         for _ in range(steps):
-            newest = self.random.integers(0, 256, (LANES, SIDE, SIDE), dtype=np.uint8)
+            newest = self.random.integers(0, 256, (ENVS, SIDE, SIDE), dtype=np.uint8)
             self.stacks = np.concatenate([self.stacks[:, 1:], newest[:, None]], 1)
             for lane in np.flatnonzero(self.first):
                 self.stacks[lane] = newest[lane]
@@ -33,11 +37,10 @@ class Game:
                     self.stacks[lane] = self.random.integers(0, 256, (STACK, SIDE, SIDE))
             stacks.append(self.stacks.copy())
             first.append(self.first)
-            self.first = self.random.random(LANES) < end_chance
-        count = (steps, LANES)
-        return Moments(
-            torch.from_numpy(np.stack(stacks)),
-            None,
+            self.first = self.random.random(ENVS) < end_chance
+        count = (steps, ENVS)
+        return Transitions(
+            {IMAGE: torch.from_numpy(np.stack(stacks))},
             torch.from_numpy(np.stack(first)),
             torch.from_numpy(self.random.integers(0, 7, count)),
             torch.from_numpy(self.random.normal(size=count).astype(np.float32)),
@@ -46,15 +49,23 @@ class Game:
 
 
 def make(capacity: int, half: bool = False, alpha: float = 0.6) -> PrioritizedReplay:
-    settings = ReplaySettings(capacity, half=half, alpha=alpha)
-    return PrioritizedReplay(settings, lanes=LANES, stack=STACK, stack_shape=(STACK, SIDE, SIDE))
+    options = ReplayOptions(capacity=capacity, half=half, alpha=alpha)
+    return make_replay(options, (STACK, SIDE, SIDE), ENVS, STACK)
 
 
-def pushed_rows(rollouts: list[Moments]) -> dict[bytes, tuple[int, float]]:
+def make_replay(
+    options: ReplayOptions, shape: tuple[int, ...], num_envs: int, stack: int
+) -> PrioritizedReplay:
+    space = {IMAGE: spaces.Box(0, 255, shape, np.uint8)}
+    tree = SumTree(options.capacity)
+    return PrioritizedReplay(options, space, tree, num_envs=num_envs, stacks={IMAGE: stack})
+
+
+def pushed_rows(rollouts: list[Transitions]) -> dict[bytes, tuple[int, float]]:
     rows = {}
     for moments in rollouts:
         flat = zip(
-            moments.stacks.flatten(0, 1),
+            moments.obs[IMAGE].flatten(0, 1),
             moments.actions.flatten(),
             moments.returns.flatten(),
             strict=True,
@@ -74,8 +85,9 @@ def test_stacks_are_rebuilt_exactly_across_rollouts_and_episode_starts(from_stat
     seen = set()
     for _ in range(100):
         drawn = replay.sample(64, beta=0.5)
-        assert isinstance(drawn.obs, torch.Tensor)
-        for stack, action, value in zip(drawn.obs, drawn.actions, drawn.returns, strict=True):
+        for stack, action, value in zip(
+            drawn.obs[IMAGE], drawn.actions, drawn.returns, strict=True
+        ):
             key = stack.numpy().tobytes()
             assert key in known, "a stack that was never pushed"
             assert known[key] == (int(action), float(value))
@@ -84,31 +96,30 @@ def test_stacks_are_rebuilt_exactly_across_rollouts_and_episode_starts(from_stat
     assert len(seen) > 100
 
 
-def test_resets_cost_no_more_pictures_than_steps() -> None:
+def test_resets_cost_no_more_frames_than_steps() -> None:
     game, replay = Game(2), make(300)
     for _ in range(4):
         replay.push(game.rollout(20, end_chance=0.5))
-    assert replay._frames.total == replay.pushed == 4 * 20 * LANES
+    assert replay._columns[IMAGE].frames.total == replay.pushed == 4 * 20 * ENVS
 
 
-def test_transitions_whose_pictures_are_gone_are_not_drawn() -> None:
+def test_transitions_whose_frames_are_gone_are_not_sampled() -> None:
     game, replay = Game(3, from_state=1.0), make(300)
     rollouts = [game.rollout(20, end_chance=0.9) for _ in range(5)]
     for moments in rollouts:
         replay.push(moments)
     fill = replay.take_metrics()["replay/fill"]
-    assert 0.2 < fill < 0.6  # Nearly four pictures a step.
+    assert 0.2 < fill < 0.6  # Nearly four frames per step.
     known = pushed_rows(rollouts)
     for _ in range(50):
-        obs = replay.sample(32, beta=0.5).obs
-        assert isinstance(obs, torch.Tensor)
+        obs = replay.sample(32, beta=0.5).obs[IMAGE]
         assert all(stack.numpy().tobytes() in known for stack in obs)
 
 
 def test_better_returns_are_drawn_more_often_and_weigh_less() -> None:
     replay = make(30, alpha=1.0)
     moments = Game(4).rollout(10)
-    returns = torch.zeros(10, LANES)
+    returns = torch.zeros(10, ENVS)
     returns[5, 1] = 2.0
     returns[6, 2] = 1.0
     returns[7, 0] = -3.0  # Worse than expected: as good as nothing.
@@ -136,7 +147,7 @@ def test_new_priorities_change_what_is_drawn() -> None:
     assert (again == 7).float().mean() > 0.9
 
 
-def test_a_saved_memory_draws_what_the_unbroken_one_draws() -> None:
+def test_a_restored_buffer_samples_what_the_original_samples() -> None:
     game, replay = Game(6), make(100, half=True)
     for _ in range(3):
         replay.push(game.rollout(15))
@@ -148,32 +159,29 @@ def test_a_saved_memory_draws_what_the_unbroken_one_draws() -> None:
         memory.push(moments)
     one, two = replay.sample(64, beta=0.5), copy.sample(64, beta=0.5)
     assert (one.indices == two.indices).all()
-    assert torch.equal(one.obs, two.obs)  # type: ignore[arg-type]
+    assert torch.equal(one.obs[IMAGE], two.obs[IMAGE])
     assert torch.equal(one.returns, two.returns)
     assert torch.equal(one.weights, two.weights)
 
 
 @pytest.mark.parametrize("half", [True, False])
 def test_two_hundred_thousand_stacks_of_four_need_less_than_1_6_gigabytes(half: bool) -> None:
-    settings = ReplaySettings(200_000, half=half)
-    replay = PrioritizedReplay(settings, lanes=64, stack=4, stack_shape=(4, 84, 84))
+    replay = make_replay(ReplayOptions(capacity=200_000, half=half), (4, 84, 84), 64, 4)
     assert replay.nbytes < 1.6e9
     assert replay.nbytes > 200_000 * 84 * 84
     assert replay._returns.dtype == (np.float16 if half else np.float32)
 
 
 def test_memory_really_used_is_what_is_computed() -> None:
-    capacity, lanes = 2048, 16
-    rollout = Moments(
-        torch.randint(0, 256, (32, lanes, 4, 84, 84), dtype=torch.uint8),
-        None,
-        torch.zeros(32, lanes, dtype=torch.bool),
-        *(torch.zeros(32, lanes) for _ in range(3)),
+    capacity, envs = 2048, 16
+    rollout = Transitions(
+        {IMAGE: torch.randint(0, 256, (32, envs, 4, 84, 84), dtype=torch.uint8)},
+        torch.zeros(32, envs, dtype=torch.bool),
+        *(torch.zeros(32, envs) for _ in range(3)),
     )
     tracemalloc.start()
     try:
-        settings = ReplaySettings(capacity)
-        replay = PrioritizedReplay(settings, lanes=lanes, stack=4, stack_shape=(4, 84, 84))
+        replay = make_replay(ReplayOptions(capacity=capacity), (4, 84, 84), envs, 4)
         for _ in range(8):
             replay.push(rollout)
         used, _ = tracemalloc.get_traced_memory()
@@ -181,26 +189,28 @@ def test_memory_really_used_is_what_is_computed() -> None:
         tracemalloc.stop()
     tree = replay._sampler.tree.nbytes  # C++ allocates it, so it is not traced.
     assert used == pytest.approx(replay.nbytes - tree, rel=0.01)
-    spare = lanes * 4 * 84 * 84  # A constant that does not grow with the capacity.
+    spare = envs * 4 * 84 * 84  # A constant that does not grow with the capacity.
     assert (replay.nbytes - spare) / capacity < 1.6e9 / 200_000
 
 
 def test_tiles_with_features_come_back_as_they_were() -> None:
-    settings = ReplaySettings(50)
-    replay = PrioritizedReplay(
-        settings, lanes=2, stack=2, stack_shape=(10, 13, 16), features=64, seed=1
-    )
+    space = {
+        "tiles": spaces.Box(0, 255, (10, 13, 16), np.uint8),
+        "features": spaces.Box(0, 255, (64,), np.uint8),
+    }
+    options = ReplayOptions(capacity=50)
+    replay = PrioritizedReplay(options, space, SumTree(50), num_envs=2, stacks={"tiles": 2}, seed=1)
     random = np.random.default_rng(0)
     tiles = torch.from_numpy(random.integers(0, 256, (1, 2, 10, 13, 16), dtype=np.uint8))
     features = torch.from_numpy(random.integers(0, 256, (1, 2, 64), dtype=np.uint8))
     first = torch.ones(1, 2, dtype=torch.bool)
     numbers = torch.arange(2.0).view(1, 2)
-    replay.push(Moments(tiles, features, first, torch.tensor([[0, 1]]), numbers, numbers))
+    obs = {"tiles": tiles, "features": features}
+    replay.push(Transitions(obs, first, torch.tensor([[0, 1]]), numbers, numbers))
     drawn = replay.sample(20, beta=0.4)
-    assert isinstance(drawn.obs, tuple)
     for row, action in enumerate(drawn.actions.tolist()):
-        assert torch.equal(drawn.obs[0][row], tiles[0, action])
-        assert torch.equal(drawn.obs[1][row], features[0, action])
+        assert torch.equal(drawn.obs["tiles"][row], tiles[0, action])
+        assert torch.equal(drawn.obs["features"][row], features[0, action])
 
 
 def test_figures_tell_fill_uniqueness_times_and_priorities() -> None:
@@ -226,5 +236,5 @@ def test_wrong_use_is_refused() -> None:
         make(100).sample(1, 0.5)
     with pytest.raises(ValueError, match="30 transitions at once do not fit into 20"):
         make(20).push(Game().rollout(10))
-    with pytest.raises(ValueError, match="no stack of 4"):
-        PrioritizedReplay(ReplaySettings(10), lanes=1, stack=4, stack_shape=(6, 2, 2))
+    with pytest.raises(ValueError, match="not a stack of 4"):
+        make_replay(ReplayOptions(capacity=10), (6, 2, 2), 1, 4)

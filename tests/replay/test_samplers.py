@@ -1,4 +1,4 @@
-"""Both ways of drawing follow the weights, and say when one gives way to the other."""
+"""Both samplers follow the weights, and the slower one is given up."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ import numpy as np
 import pytest
 import torch
 
-from warpzone.replay.samplers import ChosenSampler, DeviceSampler, Sampler
+from warpzone._native import SumTree
+from warpzone.replay.samplers import ChosenSampler, DeviceSampler
 
 CPU = torch.device("cpu")
 ITEMS, DRAWS = 500, 1_000_000
 
 
-def make(kind: str, capacity: int) -> Sampler:
+def make(kind: str, capacity: int) -> ChosenSampler | DeviceSampler:
     if kind == "tree":
-        return ChosenSampler(capacity, CPU, "tree")
+        return ChosenSampler(SumTree(capacity), capacity, CPU, "tree")
     return DeviceSampler(capacity, CPU)
 
 
@@ -44,7 +45,7 @@ def test_a_million_draws_follow_the_weights(kind: str) -> None:
     assert divergence(counts, np.full(ITEMS, 1 / ITEMS)) > 0.1
 
 
-def test_both_ways_turn_the_same_share_into_the_same_index() -> None:
+def test_both_samplers_turn_the_same_share_into_the_same_index() -> None:
     random = np.random.default_rng(4)
     tree, device = make("tree", 1000), make("device", 1000)
     for _ in range(20):
@@ -83,10 +84,10 @@ class Clock:
 
 
 @pytest.mark.parametrize(("tree", "device", "stays"), [(1e-5, 5e-5, False), (5e-5, 1e-5, True)])
-def test_the_slower_way_is_left_after_a_trial_and_said_once(
+def test_the_slower_sampler_is_given_up_after_a_trial_and_reported_once(
     caplog: pytest.LogCaptureFixture, tree: float, device: float, stays: bool
 ) -> None:
-    sampler = ChosenSampler(100, torch.device("meta"), "tree", Clock(tree, device))
+    sampler = ChosenSampler(SumTree(100), 100, torch.device("meta"), "tree", Clock(tree, device))
     sampler._device, sampler._on_trial = DeviceSampler(100, CPU), True
     sampler.set(np.arange(100), np.ones(100))
     with caplog.at_level(logging.INFO, "warpzone.replay"):
@@ -95,9 +96,11 @@ def test_the_slower_way_is_left_after_a_trial_and_said_once(
     assert sampler.uses_device == stays
     assert len(caplog.records) == 1
     winner = "device" if stays else "sum-tree"
-    assert caplog.messages[0] == f"draws from replay by the {winner}: 10 us, the other way 50 us"
+    assert caplog.messages[0] == (
+        f"replay samples by the {winner}: 10 us, the other sampler takes 50 us"
+    )
 
 
 def test_on_a_cpu_nothing_is_tried() -> None:
-    assert not ChosenSampler(10, CPU, "auto").uses_device
-    assert ChosenSampler(10, CPU, "device").uses_device
+    assert not ChosenSampler(SumTree(10), 10, CPU, "auto").uses_device
+    assert ChosenSampler(SumTree(10), 10, CPU, "device").uses_device

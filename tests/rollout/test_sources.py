@@ -15,24 +15,26 @@ from torch import Tensor, nn
 
 from warpzone.models.actor_critic import ActorCritic
 from warpzone.models.memory import make_memory
+from warpzone.models.tree import IMAGE
 from warpzone.rollout.collector import Collector
+from warpzone.rollout.rollout_env import DirectEnv
 from warpzone.rollout.sources import OverlappedSource, SerialSource, snapshot_of
 from warpzone.rollout.storage import RolloutStorage
 
-LANES, STEPS, ACTIONS = 3, 4, 5
+ENVS, STEPS, ACTIONS = 3, 4, 5
 
 
 class Counting:
     """Shows how many steps were taken and remembers the threads that stepped it."""
 
     def __init__(self, delay: float = 0.0, fail_at: int = -1):
-        self.num_envs, self.delay, self.fail_at = LANES, delay, fail_at
+        self.num_envs, self.delay, self.fail_at = ENVS, delay, fail_at
         self.single_observation_space = spaces.Box(0, 255, (2,), np.uint8)
         self.steps = 0
         self.threads: set[str] = set()
 
     def _obs(self) -> NDArray[np.uint8]:
-        return np.full((LANES, 2), self.steps % 256, np.uint8)
+        return np.full((ENVS, 2), self.steps % 256, np.uint8)
 
     def reset(self, *, seed: int | None = None) -> tuple[NDArray[np.uint8], dict[str, Any]]:
         return self._obs(), {}
@@ -43,7 +45,7 @@ class Counting:
         time.sleep(self.delay)
         self.threads.add(threading.current_thread().name)
         if self.steps == self.fail_at:
-            raise RuntimeError("lane 1 fell over")
+            raise RuntimeError("environment 1 fell over")
         self.steps += 1
         reward[:] = actions
         terminated[:] = truncated[:] = False
@@ -68,13 +70,13 @@ class Setup:
     def __init__(self, overlapped: bool, **env: Any):
         torch.manual_seed(0)
         self.env = Counting(**env)
-        self.model = ActorCritic(Encoder(), make_memory("none", 4, 4, window=1), ACTIONS)
-        storages = [
-            RolloutStorage(STEPS, LANES, self.env.single_observation_space, 0) for _ in range(2)
-        ]
+        memory = make_memory("none", 4, 4, window=1)
+        self.model = ActorCritic(Encoder(), memory, ACTIONS, obs_name=IMAGE)
+        stepper = DirectEnv(self.env)
+        storages = [RolloutStorage(STEPS, ENVS, stepper.obs_spaces, 0) for _ in range(2)]
         policy = snapshot_of(self.model) if overlapped else self.model
         self.generator = torch.Generator().manual_seed(1)
-        self.collector = Collector(self.env, policy, storages[0], self.generator, policy.step)
+        self.collector = Collector(stepper, policy, storages[0], self.generator, policy.step)
         self.collector.begin(seed=0)
         self.source = (
             OverlappedSource(self.collector, self.model, storages[1])
@@ -95,9 +97,7 @@ class Setup:
         self.source.launch()
         self.teach(amount, seconds)
         assert torch.equal(rollout.storage.log_probs, before), "the learner's rollout changed"
-        obs = rollout.storage.all_obs()
-        assert isinstance(obs, Tensor)
-        result = obs.clone(), before, rollout.lag
+        result = rollout.storage.all_obs()[IMAGE].clone(), before, rollout.lag
         self.source.release()
         return result
 
@@ -123,7 +123,7 @@ def test_a_rollout_comes_from_the_policy_of_one_update_before() -> None:
         obs, log_probs, _ = overlapped.update(amount)
         rollout = serial.source.take()
         assert torch.equal(log_probs, rollout.storage.log_probs)
-        assert torch.equal(obs, rollout.storage.all_obs())  # type: ignore[arg-type]
+        assert torch.equal(obs, rollout.storage.all_obs()[IMAGE])
         serial.source.release()
         if index > 0:
             serial.teach(amounts[index - 1])
@@ -140,7 +140,7 @@ def test_observations_follow_each_other_across_storages() -> None:
 def test_an_error_of_the_collector_is_raised_with_its_own_traceback() -> None:
     setup = Setup(True, fail_at=STEPS + 1)
     setup.update(0.0)
-    with pytest.raises(RuntimeError, match="lane 1 fell over") as caught:
+    with pytest.raises(RuntimeError, match="environment 1 fell over") as caught:
         setup.update(0.0)
     assert "step_into" in [entry.name for entry in caught.traceback]
     assert setup.source.abandon()
@@ -172,11 +172,11 @@ def test_a_pending_rollout_is_part_of_the_saved_state() -> None:
 
 def _copied(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: tensor.clone() for name, tensor in value.items()}
-    return value
+        return {name: _copied(part) for name, part in value.items()}
+    return value.clone() if isinstance(value, Tensor) else value
 
 
-def test_the_snapshot_is_nobody_elses() -> None:
+def test_the_snapshot_shares_no_memory_with_the_network() -> None:
     setup = Setup(True)
     assert not any(parameter.requires_grad for parameter in setup.collector.model.parameters())
     own = {parameter.data_ptr() for parameter in setup.model.parameters()}

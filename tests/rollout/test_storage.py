@@ -1,4 +1,4 @@
-"""A rollout's storage: the ground that each step covers."""
+"""A rollout's storage: any named observation, and what the next rollout begins with."""
 
 from __future__ import annotations
 
@@ -8,43 +8,51 @@ from gymnasium import spaces
 
 from warpzone.rollout.storage import RolloutStorage
 
-SPACE = spaces.Box(0, 255, (2,), np.uint8)
+SPACES = {
+    "grid": spaces.Box(0, 255, (2, 3), np.uint8),
+    "speed": spaces.Box(-1, 1, (4,), np.float32),
+}
 
 
-def reach(storage: RolloutStorage, step: int, pixels: list[int], ended: list[bool]) -> None:
-    storage.first[step + 1] = torch.tensor(ended)
-    storage.put_reached(step, np.array(pixels, np.int32))
+def filled(storage: RolloutStorage, value: int) -> RolloutStorage:
+    for step in range(storage.steps + 1):
+        for array in storage.obs_target(step).values():
+            array[:] = value + step
+    storage.first[storage.steps] = torch.tensor([True, False])
+    return storage
 
 
-def test_progress_is_what_a_step_adds_and_never_spans_two_episodes() -> None:
-    storage = RolloutStorage(4, 2, SPACE, 0)
-    # The second lane's episode ends after two steps; the next begins at a snapshot, 500 pixels on.
-    reach(storage, 0, [10, 300], [False, False])
-    reach(storage, 1, [10, 320], [False, True])
-    reach(storage, 2, [42, 500], [False, False])
-    reach(storage, 3, [40 + 2, 516], [False, False])
-    assert storage.progress().tolist() == [[0, 0], [0, 0], [32, 0], [0, 16]]
+def test_every_part_of_an_observation_keeps_its_name_shape_and_dtype() -> None:
+    storage = filled(RolloutStorage(3, 2, SPACES, 0), 10)
+    obs = storage.all_obs()
+    assert {name: (tuple(part.shape), part.dtype) for name, part in obs.items()} == {
+        "grid": ((3, 2, 2, 3), torch.uint8),
+        "speed": ((3, 2, 4), torch.float32),
+    }
+    assert storage.obs(3)["grid"].unique().tolist() == [13]
+    assert storage.nbytes > 4 * 2 * (6 + 16)
 
 
-def test_progress_goes_on_over_the_border_of_two_rollouts() -> None:
-    storage = RolloutStorage(1, 2, SPACE, 0)
-    reach(storage, 0, [10, 300], [False, True])
-    resumed = RolloutStorage(1, 2, SPACE, 0)
+def test_the_next_rollout_begins_where_this_one_ended() -> None:
+    storage = filled(RolloutStorage(3, 2, SPACES, 0), 10)
+    other = RolloutStorage(3, 2, SPACES, 0)
+    other.continue_from(storage)
     storage.roll_over()
+    resumed = RolloutStorage(3, 2, SPACES, 0)
     resumed.load_first_obs(storage.first_obs_state())
-    for continued in (storage, resumed):
-        reach(continued, 0, [15, 40], [False, False])
-        assert continued.progress().tolist() == [[5, 0]]
+    for continued in (storage, other, resumed):
+        assert all((part == 13).all() for part in continued.obs(0).values())
+        assert continued.first[0].tolist() == [True, False]
 
 
-def test_a_state_from_before_progress_was_kept_can_be_gone_on_with() -> None:
-    storage = RolloutStorage(1, 2, SPACE, 0)
-    first, whole = storage.first_obs_state(), storage.state_dict()
-    for state, load in ((first, storage.load_first_obs), (whole, storage.load_state_dict)):
-        del state["reached"]
-        load(state)
-        assert not storage.progress().any()
-
-
-def test_a_game_without_progress_makes_none() -> None:
-    assert not RolloutStorage(3, 2, SPACE, 0).progress().any()
+def test_a_saved_rollout_is_restored_whole() -> None:
+    storage = filled(RolloutStorage(3, 2, SPACES, 5), 10)
+    for name in ("rewards", "discount_exponents", "state"):
+        getattr(storage, name).normal_()
+    storage.overridden[1, 0] = True
+    copy = RolloutStorage(3, 2, SPACES, 5)
+    copy.load_state_dict(storage.state_dict())
+    for name, part in storage.all_obs().items():
+        assert torch.equal(copy.all_obs()[name], part)
+    for name in ("rewards", "discount_exponents", "state", "overridden", "first"):
+        assert torch.equal(getattr(copy, name), getattr(storage, name))

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from warpzone import _native
 from warpzone.envs.vector import MarioVectorEnv
-from warpzone.models.encoders import TileEncoder
+from warpzone.models.tile_encoder import TileEncoder
+from warpzone.models.tree import to_tensors
 from warpzone.search.route import start_states
 from warpzone.search.solution import read_solution
 from warpzone.train.native_policy import make_layout
@@ -58,7 +59,7 @@ def listed(layout: _native.ActiveLayout, obs: Observations) -> NDArray[np.uint16
 def dense(encoder: TileEncoder, obs: Observations) -> NDArray[np.float32]:
     """The vectors that the reference makes of observations."""
     with torch.no_grad():
-        prepared = encoder.prepare((torch.from_numpy(obs.tiles), torch.from_numpy(obs.features)))
+        prepared = encoder.prepare(to_tensors(obs._asdict()))
     vectors: NDArray[np.float32] = prepared.numpy()
     return vectors
 

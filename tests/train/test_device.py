@@ -18,7 +18,7 @@ from warpzone.models.placement import to_device
 from warpzone.models.weights import load_weights
 from warpzone.runs import checkpoint
 from warpzone.runs.checkpoint import CheckpointMeta
-from warpzone.train import build
+from warpzone.train import device as devices
 from warpzone.train.trainer import Trainer
 
 
@@ -45,7 +45,7 @@ def test_a_network_on_another_device_learns_the_same(
     for _ in range(2):
         here.update()
     with pretend_device() as device:
-        monkeypatch.setattr(build, "choose_device", lambda config: device)
+        monkeypatch.setattr(devices, "choose_device", lambda config: device)
         there = Trainer(config)
         there.begin()
         for _ in range(2):
@@ -61,11 +61,12 @@ def test_a_network_on_another_device_learns_the_same(
 
 
 def test_moving_keeps_the_shape_of_what_is_moved() -> None:
-    parts = (torch.zeros(2), (torch.ones(1), torch.arange(3)))
+    parts = (torch.zeros(2), {"tiles": torch.ones(1), "more": (torch.arange(3),)})
     moved = to_device(parts, torch.device("meta"))
     assert isinstance(moved, tuple)
-    assert moved[0].device.type == moved[1][1].device.type == "meta"
-    assert to_device(parts, torch.device("cpu"))[1][1] is parts[1][1]
+    assert list(moved[1]) == ["tiles", "more"]
+    assert moved[0].device.type == moved[1]["more"][0].device.type == "meta"
+    assert to_device(parts, torch.device("cpu"))[1]["tiles"] is parts[1]["tiles"]
 
 
 def compiled(config: TrainConfig) -> TrainConfig:

@@ -11,8 +11,14 @@ from pathlib import Path
 import pytest
 from tiny import tiny
 
-from warpzone.config.aids import AdaptiveOptions, ReplayOptions, RescueOptions, ScriptOptions
-from warpzone.config.options import StartOptions, TrainConfig
+from warpzone.config import (
+    AdaptiveOptions,
+    ReplayOptions,
+    RescueOptions,
+    ScriptOptions,
+    StartOptions,
+    TrainConfig,
+)
 from warpzone.telemetry.metrics import METRICS, find_metric
 from warpzone.telemetry.reading import read_rows
 from warpzone.train import session

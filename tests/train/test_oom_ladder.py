@@ -95,7 +95,7 @@ def test_a_session_begins_smaller_and_its_configuration_says_so(
     real = Trainer.update
 
     def update(self: Trainer) -> object:
-        if self.storage.steps * self.storage.lanes > 256:
+        if self.storage.steps * self.storage.num_envs > 256:
             raise torch.cuda.OutOfMemoryError("CUDA out of memory")
         return real(self)
 

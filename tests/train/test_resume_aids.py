@@ -84,7 +84,7 @@ def test_a_resumed_trainer_equals_an_unbroken_one(
     assert torch.equal(weights(unbroken), weights(resumed))
     assert unbroken.steps == resumed.steps == 8 * UPDATE
     for trainer in (unbroken, resumed):
-        trainer.source.settle()
+        trainer.source.wait()
     assert (unbroken.env.ram() == resumed.env.ram()).all()
     for row, other in zip(expected, rows, strict=True):
         same = {
@@ -99,9 +99,8 @@ def test_a_resumed_trainer_equals_an_unbroken_one(
 def test_overlapped_training_does_not_depend_on_timing(rom_path: Path, name: str) -> None:
     results = []
     for delay in (0.0, 0.004):
-        trainer = Trainer(CONFIGS[name])
+        trainer = Trainer(CONFIGS[name], observers=[lambda *_, delay=delay: time.sleep(delay)])
         trainer.begin()
-        trainer.collector.observers.append(lambda *_, delay=delay: time.sleep(delay))
         rows = [trainer.update() for _ in range(4)]
         assert [row["learn/policy_lag"] for row in rows] == [0, 1, 1, 1]
         results.append((weights(trainer), trainer.statistics.state_dict()["cleared"]))
@@ -135,7 +134,7 @@ def test_replay_that_is_not_saved_begins_empty_and_says_so(
     with caplog.at_level(logging.WARNING, "warpzone"):
         again.load_state_dict(state)
     assert again.replay is not None
-    assert len(again.replay.memory) == 0
+    assert len(again.replay.buffer) == 0
     assert "does not go on exactly where it stopped" in caplog.text
     trainer.close()
     again.close()

@@ -1,1 +1,1 @@
-"""Learning: returns and losses as pure functions, schedules, and the learner. Knows no game."""
+"""Learning algorithms: their interface, PPO, V-trace, self-imitation. Nothing knows a game."""

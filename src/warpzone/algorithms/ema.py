@@ -1,4 +1,4 @@
-"""A running average of a network's weights: steadier than the weights that just took a step."""
+"""An exponential moving average of a network's weights: steadier than the latest weights."""
 
 from __future__ import annotations
 
@@ -11,36 +11,36 @@ from warpzone.models.actor_critic import ActorCritic
 
 
 class EmaPolicy:
-    """The policy that is judged and filmed, while the present weights go on playing and learning.
+    """The policy that is evaluated and recorded, while the latest weights play and learn.
 
     Small steps make weights jitter around a better point; their average lies nearer to it.
     """
 
-    def __init__(self, model: ActorCritic, keep: float):
-        """Begins with the network as it is.
+    def __init__(self, model: ActorCritic, decay: float):
+        """Begins with the network's present weights.
 
         Args:
-            model: What is averaged.
-            keep: Share of the average that an update leaves; 0 follows the network at once.
+            model: The network whose weights are averaged.
+            decay: Share of the average that an update keeps; 0 means the latest weights.
         """
         self.model = copy.deepcopy(model).requires_grad_(False).eval()
-        self.keep = keep
+        self.decay = decay
         self.updates = 0
 
     @torch.no_grad()
     def update(self, model: ActorCritic) -> None:
-        """Moves the average towards the network's present weights."""
+        """Moves the average towards the network's latest weights."""
         self.updates += 1
-        # The first weights know nothing and are forgotten soon.
-        keep = min(self.keep, self.updates / (self.updates + 10.0)) if self.keep else 0.0
+        # The initial weights are random and should be forgotten soon.
+        decay = min(self.decay, self.updates / (self.updates + 10.0)) if self.decay else 0.0
         for average, weight in zip(self.model.parameters(), model.parameters(), strict=True):
-            average.lerp_(weight, 1.0 - keep)
+            average.lerp_(weight, 1.0 - decay)
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that an exact resume needs."""
         return {"weights": self.model.state_dict(), "updates": self.updates}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Goes on from a saved state."""
+        """Restores what `state_dict` returned."""
         self.model.load_state_dict(state["weights"])
         self.updates = state["updates"]

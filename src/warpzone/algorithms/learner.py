@@ -1,66 +1,54 @@
-"""The learner: turns a rollout into better weights. PPO and V-trace differ in one function each."""
+"""The learner: turns a rollout into better weights, whatever the algorithm."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from warpzone.algorithms import losses, returns
-from warpzone.models.actor_critic import ActorCritic, Obs, entropy, log_prob
+from warpzone.algorithms.base import Algorithm, Batch, CollectedRollout, Targets
+from warpzone.algorithms.gradient_step import GradientStep
+from warpzone.algorithms.returns import Steps, discount_factors, explained_variance
+from warpzone.config import LearnOptions
+from warpzone.errors import ConfigError
+from warpzone.models.actor_critic import ActorCritic, Decision
 from warpzone.models.placement import to_device
+from warpzone.models.tree import Tree, map_tree
 from warpzone.rollout.storage import RolloutStorage
 
-__all__ = ["Learner", "LearnerError", "LearnerSettings"]
+Autocast = Callable[[], AbstractContextManager[Any]]
+"""Makes the context in which the network runs forward."""
+_KL = "learn/approx_kl"
 
 
-class LearnerError(RuntimeError):
-    """Too many gradients in a row were unusable."""
+class RolloutTensors(NamedTuple):
+    """A whole rollout on the network's device: every epoch takes its minibatches from it.
 
+    Attributes:
+        obs: Observations, or what `ActorCritic.prepare` made of them.
+        state: Recurrent state before the first step.
+        first: Where episodes begin.
+        steps: Everything else that minibatches consist of, by name, [T, N].
+        extra: What the algorithm added, [T, N].
+    """
 
-@dataclass(frozen=True)
-class LearnerSettings:
-    """How a rollout is learned from."""
-
-    algorithm: str = "ppo"
-    gamma: returns.Discount = field(default_factory=lambda: returns.Discount(0.97))
-    gae_lambda: float = 0.95
-    clip_coef: float = 0.2
-    epochs: int = 4
-    minibatch_size: int = 1024
-    grad_accumulation: int = 1
-    vf_coef: float = 0.5
-    max_grad_norm: float = 0.5
-    normalise_advantages: bool = True
-    target_kl: float = 0.0
-    grad_norm_limit: float = 1000.0
-    max_skipped_updates: int = 20
-
-
-class Batch(NamedTuple):
-    """Steps to learn from, [T, B], where the model is: a rollout or a part of it."""
-
-    obs: Obs
+    obs: Tree
     state: Tensor
     first: Tensor
-    actions: Tensor
-    log_probs: Tensor
-    advantages: Tensor
-    returns: Tensor
-    own: Tensor  # Whether the policy chose the action; others' teach nothing.
+    steps: Tree
+    extra: Tree
 
 
 class Minibatch(NamedTuple):
-    """A part of a rollout, and its place among those whose gradients are gathered for one step.
+    """A part of a rollout, and its place among those whose gradients are accumulated.
 
     Attributes:
-        batch: The part.
-        share: Its share of the group's steps, so that every step counts alike.
-        last: Whether the group is complete with it.
+        batch: The steps.
+        share: Its share of the group's steps, so that every step has the same weight.
+        last: Whether it completes the group.
     """
 
     batch: Batch
@@ -69,207 +57,197 @@ class Minibatch(NamedTuple):
 
 
 class Learner:
-    """Holds the optimizer and applies updates."""
+    """Learns from rollouts: targets, epochs, minibatches and gradient steps."""
 
     def __init__(
         self,
         model: ActorCritic,
-        optimizer: torch.optim.Optimizer,
-        settings: LearnerSettings,
-        generator: torch.Generator,
-        autocast: Callable[[], Any],
+        algorithm: Algorithm,
+        gradient: GradientStep,
+        options: LearnOptions,
         *,
-        scaler: torch.amp.GradScaler | None = None,
+        generator: torch.Generator,
+        autocast: Autocast,
     ):
         """Makes a learner.
 
         Args:
-            model: What is taught.
-            optimizer: Over its parameters.
-            settings: How.
+            model: The network that learns.
+            algorithm: Computes targets and losses.
+            gradient: Applies gradients to the network.
+            options: Epochs, minibatches and discounts.
             generator: Shuffles minibatches.
             autocast: Makes the context in which the model runs forward.
-            scaler: Keeps small gradients of float16 from vanishing; other precisions need none.
         """
-        self.model, self.optimizer, self.settings = model, optimizer, settings
-        self.generator, self.autocast = generator, autocast
-        self.scaler = scaler or torch.amp.GradScaler(enabled=False)
-        self.device = next(model.parameters()).device
-        self.skipped = 0
-        self._skipped_in_a_row = 0
-        self._finite = True  # the losses whose gradients are being gathered
+        self.model, self.algorithm, self.gradient = model, algorithm, gradient
+        self.options = options
+        self._generator, self._autocast = generator, autocast
+        self._device = next(model.parameters()).device
 
     def learn(self, storage: RolloutStorage, ent_coef: float) -> dict[str, float]:
-        """Learns from a rollout and says how it went."""
-        targets = self._targets(storage)
-        rollout = self._rollout(storage, targets)
-        seen: dict[str, list[float]] = {}
+        """Learns from a rollout and returns metrics."""
+        targets = self.targets(storage)
+        rollout = self.tensors(storage, targets)
+        sums: dict[str, list[float]] = {}
         epochs = 0
-        for _ in range(self.settings.epochs):
-            kl = 0.0
+        row: dict[str, float] = {}
+        while epochs < self.options.epochs and not self._has_moved_far(row):
             epochs += 1
-            for part in self._minibatches(rollout):
-                stats = self._update(part, ent_coef)
-                kl = stats["learn/approx_kl"]
-                for name, value in stats.items():
-                    seen.setdefault(name, []).append(value)
-            if self.settings.target_kl > 0 and kl > self.settings.target_kl:
-                break
-        result = {name: sum(values) / len(values) for name, values in seen.items()}
-        result["learn/explained_variance"] = returns.explained_variance(
-            storage.values, targets.returns
-        )
-        result["learn/ent_coef"] = ent_coef
-        result["learn/epochs"] = epochs
-        result["learn/value_mean"] = float(storage.values.mean())
-        result["learn/advantage_std"] = float(targets.advantages.std())
-        result["learn/skipped"] = self.skipped
-        return result
+            for part in self._minibatches(rollout, ent_coef):
+                row = self._update(part)
+                for name, value in row.items():
+                    sums.setdefault(name, []).append(value)
+        means = {name: sum(values) / len(values) for name, values in sums.items()}
+        return {
+            **means,
+            **targets.metrics,
+            "learn/epochs": epochs,
+            "learn/explained_variance": explained_variance(storage.values, targets.returns),
+            "learn/ent_coef": ent_coef,
+            "learn/value_mean": float(storage.values.mean()),
+            "learn/advantage_std": float(targets.advantages.std()),
+            "learn/skipped": self.gradient.skipped,
+        }
 
     @torch.no_grad()
-    def _targets(self, storage: RolloutStorage) -> returns.Advantages:
-        s = self.settings
-        steps = returns.Steps(
+    def targets(self, storage: RolloutStorage) -> Targets:
+        """What the algorithm makes of a rollout."""
+        overridden = bool(storage.overridden.any())
+        steps = Steps(
             storage.rewards,
             storage.values,
             storage.next_values,
             storage.terminated,
             storage.ended,
-            ~storage.forced if bool(storage.forced.any()) else None,
+            ~storage.overridden if overridden else None,
         )
-        gamma = s.gamma.of(storage.progress())
-        if s.algorithm == "ppo":
-            return returns.gae(steps, gamma, s.gae_lambda)
+        gamma = discount_factors(
+            self.options.gamma, self.options.progress_gamma, storage.discount_exponents
+        )
+        return self.algorithm.targets(
+            CollectedRollout(
+                steps, gamma, storage.actions, storage.log_probs, lambda: self._evaluate(storage)
+            )
+        )
+
+    def _evaluate(self, storage: RolloutStorage) -> Decision:
         inputs = (storage.all_obs(), storage.state, storage.first[: storage.steps])
-        with self.autocast():
-            decision = self.model.unroll(*to_device(inputs, self.device))
-        log_ratios = log_prob(decision.logits.cpu(), storage.actions) - storage.log_probs
-        return returns.vtrace(steps, log_ratios, gamma, s.gae_lambda)
+        with self._autocast():
+            decision = self.model.unroll(*to_device(inputs, self._device))
+        return to_device(decision, torch.device("cpu"))
 
-    def _rollout(self, storage: RolloutStorage, targets: returns.Advantages) -> Batch:
-        """The whole rollout, moved once: every epoch takes its minibatches from it."""
-        first = storage.first[: storage.steps]
+    def tensors(self, storage: RolloutStorage, targets: Targets) -> RolloutTensors:
+        """Moves a rollout to the network's device."""
         obs = storage.all_obs()
-        if self.settings.epochs > 1 and self.device.type == "cpu":
-            # Turning bytes into numbers takes a third of an epoch there.
-            with self.autocast(), torch.no_grad():
+        if self.options.epochs > 1 and self._device.type == "cpu":
+            # There, converting bytes to numbers takes a third of an epoch.
+            with self._autocast(), torch.no_grad():
                 obs = self.model.prepare(obs)
-        parts = (obs, storage.state, first, storage.actions, storage.log_probs)
-        return to_device(Batch(*parts, *targets, ~storage.forced), self.device)
+        steps = {
+            "actions": storage.actions,
+            "log_probs": storage.log_probs,
+            "advantages": targets.advantages,
+            "returns": targets.returns,
+            "mask": ~storage.overridden,
+        }
+        first = storage.first[: storage.steps]
+        rollout = RolloutTensors(obs, storage.state, first, steps, dict(targets.extra))
+        return to_device(rollout, self._device)
 
-    def _minibatches(self, rollout: Batch) -> Iterator[Minibatch]:
-        """Single steps in random order, or with memory whole lanes; the last may be smaller."""
-        steps, lanes = rollout.first.shape
-        alone = self.model.memory.state_size == 0
-        count, size = (steps * lanes, self.settings.minibatch_size)
-        if not alone:
-            count, size = lanes, max(1, size // steps)
-        order = torch.randperm(count, generator=self.generator).to(self.device)
+    def _minibatches(self, rollout: RolloutTensors, ent_coef: float) -> Iterator[Minibatch]:
+        """Shuffled steps, or whole environments with recurrent memory; the last may be smaller."""
+        steps, num_envs = rollout.first.shape
+        recurrent = self.model.memory.state_size > 0
+        count, size = (steps * num_envs, self.options.minibatch_size)
+        if recurrent:
+            count, size = num_envs, max(1, size // steps)
+        order = torch.randperm(count, generator=self._generator).to(self._device)
         chunks = torch.split(order, size)
-        for begin in range(0, len(chunks), self.settings.grad_accumulation):
-            group = chunks[begin : begin + self.settings.grad_accumulation]
+        take = _take_envs if recurrent else _take_steps
+        for begin in range(0, len(chunks), self.options.grad_accumulation):
+            group = chunks[begin : begin + self.options.grad_accumulation]
             whole = sum(len(chosen) for chosen in group)
             for index, chosen in enumerate(group):
-                batch = _steps_of(rollout, chosen) if alone else _lanes_of(rollout, chosen)
+                batch = _batch(take(rollout, chosen), ent_coef)
                 yield Minibatch(batch, len(chosen) / whole, index + 1 == len(group))
 
-    def _update(self, part: Minibatch, ent_coef: float) -> dict[str, float]:
-        s, batch = self.settings, part.batch
-        self.model.draw_noise(self.generator)
-        with self.autocast():
-            decision = self.model.unroll(batch.obs, batch.state, batch.first)
-        log_probs = log_prob(decision.logits, batch.actions)
-        own = None if bool(batch.own.all()) else batch.own
-        advantages = batch.advantages
-        if s.normalise_advantages:
-            advantages = losses.normalised(advantages, own)
-        if s.algorithm == "ppo":
-            policy = losses.ppo_policy_loss(
-                log_probs, batch.log_probs, advantages, s.clip_coef, own
-            )
-        else:
-            policy = losses.vtrace_policy_loss(log_probs, batch.log_probs, advantages, own)
-        value = losses.value_loss(decision.values, batch.returns, own)
-        spread = losses.masked_mean(entropy(decision.logits), own)
-        loss = policy.loss + s.vf_coef * value - ent_coef * spread
-        torch.autograd.backward(self.scaler.scale(loss * part.share))
-        total = loss.item()
-        self._finite = self._finite and math.isfinite(total)
-        applied = {"learn/grad_norm": self._apply()} if part.last else {}
-        return applied | {
-            "loss/total": total,
-            "loss/policy": policy.loss.item(),
-            "loss/value": value.item(),
-            "loss/entropy": -ent_coef * spread.item(),
-            "learn/entropy": spread.item(),
-            "learn/approx_kl": policy.approx_kl.item(),
-            "learn/clip_fraction": policy.clip_fraction.item(),
-        }
+    def _update(self, part: Minibatch) -> dict[str, float]:
+        self.model.draw_noise(self._generator)
+        with self._autocast():
+            output = self.model.unroll(part.batch.obs, part.batch.state, part.batch.first)
+        loss = self.algorithm.loss(part.batch, output)
+        total = self.gradient.accumulate(loss.total, part.share)
+        row = {"loss/total": total} | {name: _number(value) for name, value in loss.metrics.items()}
+        return row | {"learn/grad_norm": self.gradient.apply()} if part.last else row
 
-    def take_step(self, loss: Tensor) -> float:
-        """An optimizer step on a loss that comes from elsewhere; returns the gradient's norm."""
-        torch.autograd.backward(self.scaler.scale(loss))
-        self._finite = math.isfinite(loss.item())
-        return self._apply()
+    def _has_moved_far(self, row: dict[str, float]) -> bool:
+        """Whether the policy has moved so far that further epochs would learn from stale data.
 
-    def _apply(self) -> float:
-        """Takes a step with the gathered gradients; skips and counts it when they are unusable."""
-        self.scaler.unscale_(self.optimizer)
-        norm = float(nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.max_grad_norm))
-        usable = self._finite and math.isfinite(norm) and norm <= self.settings.grad_norm_limit
-        if usable:
-            self.scaler.step(self.optimizer)
-            self._skipped_in_a_row = 0
-        else:
-            self.skipped += 1
-            self._skipped_in_a_row += 1
-        self.scaler.update()
-        self._finite = True
-        self.optimizer.zero_grad(set_to_none=True)
-        if self._skipped_in_a_row > self.settings.max_skipped_updates:
-            raise LearnerError(
-                f"{self._skipped_in_a_row} gradients in a row were unusable: the last had the norm "
-                f"{norm:g}, where up to {self.settings.grad_norm_limit:g} is allowed"
+        Args:
+            row: Metrics of the last minibatch; empty before the first epoch.
+        """
+        limit = self.options.target_kl
+        if limit <= 0 or not row:
+            return False
+        if _KL not in row:
+            raise ConfigError(
+                f"learn.target_kl is {limit:g}, but {type(self.algorithm).__name__} does not "
+                f"report {_KL}; leave --target-kl out"
             )
-        return norm if math.isfinite(norm) else 0.0
+        return row[_KL] > limit
 
     def state_dict(self) -> dict[str, Any]:
-        """What the guards have seen, for an exact resume."""
-        return {
-            "skipped": self.skipped,
-            "skipped_in_a_row": self._skipped_in_a_row,
-            "scaler": self.scaler.state_dict(),
-        }
+        """Everything that an exact resume needs, besides weights and optimizer."""
+        return self.gradient.state_dict()
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Goes on from a saved state; the precision may have changed since."""
-        self.skipped = state["skipped"]
-        self._skipped_in_a_row = state["skipped_in_a_row"]
-        if state["scaler"]:
-            self.scaler.load_state_dict(state["scaler"])
+        """Restores what `state_dict` returned."""
+        self.gradient.load_state_dict(state)
 
 
-def _steps_of(rollout: Batch, chosen: Tensor) -> Batch:
-    """Some steps of a rollout by number, as one moment of many lanes."""
+def _number(value: Tensor | float) -> float:
+    return float(value.item()) if isinstance(value, Tensor) else float(value)
+
+
+def _take_steps(rollout: RolloutTensors, chosen: Tensor) -> RolloutTensors:
+    """Some steps of a rollout by index, as one step of many environments."""
 
     def take(part: Tensor) -> Tensor:
-        # Much quicker than part[chosen] for pictures.
+        # Much faster than part[chosen] for images.
         return part.flatten(0, 1).index_select(0, chosen).unsqueeze(0)
 
-    flat = [take(part) for part in rollout[3:]]
-    obs = [take(part) for part in _parts(rollout.obs)]
-    return Batch(_joined(obs), rollout.state, torch.zeros_like(flat[0], dtype=torch.bool), *flat)
+    steps = map_tree(take, rollout.steps)
+    first = torch.zeros_like(steps["mask"])
+    obs, extra = map_tree(take, rollout.obs), map_tree(take, rollout.extra)
+    return RolloutTensors(obs, rollout.state, first, steps, extra)
 
 
-def _lanes_of(rollout: Batch, chosen: Tensor) -> Batch:
-    """Some lanes of a rollout, all steps of each."""
-    obs = _joined([part[:, chosen] for part in _parts(rollout.obs)])
-    return Batch(obs, rollout.state[chosen], *(part[:, chosen] for part in rollout[2:]))
+def _take_envs(rollout: RolloutTensors, chosen: Tensor) -> RolloutTensors:
+    """Some environments of a rollout, all steps of each."""
+
+    def take(part: Tensor) -> Tensor:
+        return part[:, chosen]
+
+    return RolloutTensors(
+        map_tree(take, rollout.obs),
+        rollout.state[chosen],
+        take(rollout.first),
+        map_tree(take, rollout.steps),
+        map_tree(take, rollout.extra),
+    )
 
 
-def _parts(obs: Obs) -> list[Tensor]:
-    return list(obs) if isinstance(obs, tuple) else [obs]
-
-
-def _joined(parts: list[Tensor]) -> Obs:
-    return (parts[0], parts[1]) if len(parts) == 2 else parts[0]
+def _batch(part: RolloutTensors, ent_coef: float) -> Batch:
+    steps = part.steps
+    return Batch(
+        obs=part.obs,
+        state=part.state,
+        first=part.first,
+        actions=steps["actions"],
+        log_probs=steps["log_probs"],
+        advantages=steps["advantages"],
+        returns=steps["returns"],
+        mask=None if bool(steps["mask"].all()) else steps["mask"],
+        ent_coef=ent_coef,
+        extra=part.extra,
+    )

@@ -1,4 +1,4 @@
-"""Values that move with the environment steps done, or with success."""
+"""Values that change with the share of the run that is done, or with success."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ Shape = Literal["constant", "linear", "cosine"]
 def scheduled(
     shape: Shape, progress: float, final_share: float, warmup: float = 0.0, step: float = 0.0
 ) -> float:
-    """The factor on a starting value.
+    """The factor on an initial value.
 
     Args:
-        shape: How it falls.
+        shape: How it decays.
         progress: Share of the run that is done.
-        final_share: What is left of the value at the end.
+        final_share: The factor at the end.
         warmup: Share of the run over which it rises linearly.
         step: Share of the run that an update adds; the first one already gets this much.
     """
@@ -30,6 +30,6 @@ def scheduled(
 
 
 def lerp(start: float, end: float, share: float) -> float:
-    """The point between two values, `share` of the way."""
+    """Interpolates linearly between two values; `share` is limited to 0 to 1."""
     bounded = min(max(share, 0.0), 1.0)
     return start + (end - start) * bounded

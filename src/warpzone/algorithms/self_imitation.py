@@ -1,30 +1,34 @@
-"""Self-imitation: learning again from what once turned out better than the critic expected.
+"""Self-imitation: learning again from actions that turned out better than the critic expected.
 
-After Oh and others (2018), with returns that are bootstrapped where a rollout ends, which keeps
-them lower bounds of what is possible. It teaches from replay alone; nothing of it enters the
-on-policy loss of PPO or V-trace.
+After Oh et al. (2018), with returns that are bootstrapped where a rollout ends, which keeps them
+lower bounds of what is possible. It learns from replay alone; nothing of it enters the on-policy
+loss of the algorithm.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from warpzone.algorithms.schedules import lerp
+from warpzone.config import ReplayOptions
 from warpzone.models.actor_critic import ActorCritic, log_prob
+from warpzone.models.placement import to_device
 from warpzone.replay.buffer import PrioritizedReplay
+
+# Weight of the critic's part in the loss, as in the paper that introduced it.
+_VF_COEF = 0.01
 
 
 class ImitationLoss(NamedTuple):
-    """What self-imitation minimises.
+    """The loss of self-imitation.
 
     Attributes:
-        policy: Makes actions likelier that led to more than expected.
+        policy: Makes actions more likely that led to more than expected.
         value: Raises the critic where it expected too little.
         advantages: Return minus value of each step, without gradient.
     """
@@ -37,13 +41,13 @@ class ImitationLoss(NamedTuple):
 def self_imitation_loss(
     log_probs: Tensor, values: Tensor, returns: Tensor, weights: Tensor
 ) -> ImitationLoss:
-    """The loss of steps drawn from replay; those that were no better than expected count nothing.
+    """The loss of steps sampled from replay; only those that were better than expected count.
 
     Args:
-        log_probs: Of the actions done, under the policy being taught.
+        log_probs: Of the actions taken, under the present policy.
         values: The critic's.
         returns: What the actions led to.
-        weights: Importance weights of the draw.
+        weights: Importance weights of the samples.
     """
     advantages = (returns - values).detach()
     better = advantages.clamp(min=0.0)
@@ -53,85 +57,58 @@ def self_imitation_loss(
     return ImitationLoss(policy, value, advantages)
 
 
-@dataclass(frozen=True)
-class ImitationSettings:
-    """How often and how strongly replay is learned from.
-
-    Attributes:
-        interval: Updates between two times.
-        batches: Draws each time.
-        batch: Transitions in a draw.
-        weight: Of the whole loss.
-        value_weight: Of the critic's part in it.
-        beta: Share of the sampling bias that importance weights undo, at the start; 1 at the end.
-        learning_starts: Transitions that must be there first.
-    """
-
-    interval: int = 1
-    batches: int = 4
-    batch: int = 256
-    weight: float = 0.1
-    vf_coef: float = 0.01
-    beta: float = 0.4
-    learning_starts: int = 10_000
-
-
 class SelfImitation:
-    """Teaches a network from its replay."""
+    """Teaches a network from a replay buffer."""
 
     def __init__(
         self,
         model: ActorCritic,
         replay: PrioritizedReplay,
-        settings: ImitationSettings,
-        apply: Callable[[Tensor], float],
+        options: ReplayOptions,
+        minimize: Callable[[Tensor], float],
         autocast: Callable[[], AbstractContextManager[Any]],
     ):
-        """Puts the parts together.
+        """Assembles the parts.
 
         Args:
-            model: What is taught; without memory, since single steps are drawn.
-            replay: What is drawn from.
-            settings: How.
-            apply: Takes an optimizer step on a loss and returns the gradient's norm.
+            model: The network that learns; without recurrent memory, since single steps are
+                sampled.
+            replay: The buffer.
+            options: How often, how much and how strongly.
+            minimize: Takes an optimizer step on a loss and returns the norm of the gradient.
             autocast: Makes the context in which the model runs forward.
         """
-        self.model, self.replay, self.settings = model, replay, settings
-        self._apply, self._autocast = apply, autocast
+        self._model, self._replay, self._options = model, replay, options
+        self._minimize, self._autocast = minimize, autocast
 
     def learn(self, update: int, progress: float) -> dict[str, float]:
-        """Learns if it is time to, and says how it went.
+        """Learns if it is due, and returns metrics.
 
         Args:
             update: Updates done before this one.
             progress: Share of the run that is done.
         """
-        s = self.settings
-        if update % s.interval != 0 or len(self.replay) < s.learning_starts:
+        options = self._options
+        if update % options.interval != 0 or len(self._replay) < options.learning_starts:
             return {}
         sums = torch.zeros(3)
-        for _ in range(s.batches):
-            sums += self._learn_once(lerp(s.beta, 1.0, progress))
+        for _ in range(options.batches):
+            sums += self._learn_once(lerp(options.beta, 1.0, progress))
         names = ("loss/imitation_policy", "loss/imitation_value", "replay/better_share")
-        return dict(zip(names, (sums / s.batches).tolist(), strict=True))
+        return dict(zip(names, (sums / options.batches).tolist(), strict=True))
 
     def _learn_once(self, beta: float) -> Tensor:
-        s = self.settings
-        device = self.model.policy.weight.device
-        drawn = self.replay.sample(s.batch, beta)
-        obs = drawn.obs
-        inputs = (
-            tuple(part.to(device) for part in obs) if isinstance(obs, tuple) else obs.to(device)
+        options = self._options
+        device = self._model.policy.weight.device
+        sample = self._replay.sample(options.batch_size, beta)
+        obs, actions, returns, weights = to_device(
+            (sample.obs, sample.actions, sample.returns, sample.weights), device
         )
         with self._autocast():
-            decision = self.model(inputs)
-        result = self_imitation_loss(
-            log_prob(decision.logits, drawn.actions.to(device)),
-            decision.values,
-            drawn.returns.to(device),
-            drawn.weights.to(device),
-        )
-        self._apply(s.weight * (result.policy + s.vf_coef * result.value))
-        self.replay.set_priorities(drawn.indices, result.advantages)
+            decision = self._model(obs)
+        log_probs = log_prob(decision.logits, actions)
+        result = self_imitation_loss(log_probs, decision.values, returns, weights)
+        self._minimize(options.weight * (result.policy + _VF_COEF * result.value))
+        self._replay.set_priorities(sample.indices, result.advantages)
         better = (result.advantages > 0).float().mean()
         return torch.stack([result.policy.detach(), result.value.detach(), better]).cpu()

@@ -10,6 +10,7 @@ from statistics import median
 import numpy as np
 import torch
 
+from warpzone._native import SumTree
 from warpzone.replay.samplers import ChosenSampler, DeviceSampler
 
 _REFERENCE = "numpy random.choice"
@@ -47,7 +48,7 @@ def measure_sampling(
     weights = random.pareto(2.0, capacity) + 1e-3
     probabilities = weights / weights.sum()
     device = device or torch.device("cpu")
-    tree = ChosenSampler(capacity, device, "tree")
+    tree = ChosenSampler(SumTree(capacity), capacity, device, "tree")
     on_device = DeviceSampler(capacity, device)
     for sampler in (tree, on_device):
         sampler.set(np.arange(capacity), weights)

@@ -14,6 +14,7 @@ from warpzone import _native
 from warpzone.envs.actions import resolve_actions
 from warpzone.envs.options import RomFile, Weight, check_keywords, check_names
 from warpzone.errors import ConfigError
+from warpzone.named_box import NamedBox
 from warpzone.rom.image import GAMES, SMB
 from warpzone.rom.locate import load_game
 
@@ -131,7 +132,7 @@ def observation_space(config: _native.EnvConfig, height: int, width: int, stack:
         return spaces.Dict(
             {
                 "tiles": spaces.Box(0, 255, (planes * stack, rows, columns), np.uint8),
-                "features": spaces.Box(0, 255, (_native.FEATURE_COUNT,), np.uint8),
+                "features": NamedBox(feature_names()),
             }
         )
     shape = (stack, height, width) if config.obs == "pixels" else (height, width, 3 * stack)

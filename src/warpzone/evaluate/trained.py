@@ -14,13 +14,13 @@ import torch
 from numpy.typing import NDArray
 
 from warpzone.config import TrainConfig
-from warpzone.envs.setup import feature_names
 from warpzone.envs.vector import MarioVectorEnv
 from warpzone.errors import CheckpointError
 from warpzone.evaluate.policy_file import SUFFIX, read_policy_file
 from warpzone.evaluate.policy_folder import choose_policy, is_policy_folder
-from warpzone.models.actor_critic import ActorCritic, Obs
+from warpzone.models.actor_critic import ActorCritic
 from warpzone.models.build import make_model, place_model
+from warpzone.models.tree import to_tensors
 from warpzone.models.weights import check_weights, load_weights
 from warpzone.rollout.collector import sample
 from warpzone.runs import checkpoint
@@ -41,43 +41,47 @@ class TrainedPolicy:
     path: Path
 
     def player(
-        self, lanes: int, seed: int, greedy: bool, eval_temperature: float | None = None
+        self, num_envs: int, seed: int, greedy: bool, eval_temperature: float | None = None
     ) -> Player:
-        """Something that chooses actions for so many lanes, as sharply as configured by default."""
-        return Player(
-            self.model, lanes, seed, greedy, eval_temperature or self.config.model.eval_temperature
-        )
+        """Chooses actions in some environments, by default at the configured temperature."""
+        temperature = eval_temperature or self.config.model.eval_temperature
+        return Player(self.model, num_envs, seed, greedy, temperature)
 
     def env_options(self) -> dict[str, Any]:
-        """How an environment for this policy must be made."""
+        """Keywords of an environment for this policy."""
         return self.config.env.policy_env_options()
 
 
 class Player:
-    """Chooses actions, and carries the network's memory."""
+    """Chooses actions, and keeps the network's recurrent state."""
 
     def __init__(
-        self, model: ActorCritic, lanes: int, seed: int, greedy: bool, eval_temperature: float = 1.0
+        self,
+        model: ActorCritic,
+        num_envs: int,
+        seed: int,
+        greedy: bool,
+        eval_temperature: float = 1.0,
     ):
-        """Starts with empty memory.
+        """Begins new episodes.
 
         Args:
             model: The network.
-            lanes: How many games it plays.
-            seed: Of the draws.
+            num_envs: Number of environments.
+            seed: Of the sampled actions.
             greedy: Always take the most likely action.
             eval_temperature: Divides the logits before an action is sampled. Below 1 the policy
                 acts closer to greedily than in training.
         """
         self._model, self._greedy, self._temperature = model, greedy, eval_temperature
-        self._state = model.initial_state(lanes)
+        self._state = model.initial_state(num_envs)
         self._random = torch.Generator().manual_seed(seed)
-        self.values: NDArray[np.float32] = np.zeros(lanes, np.float32)
+        self.values: NDArray[np.float32] = np.zeros(num_envs, np.float32)
 
     @torch.inference_mode()
     def __call__(self, obs: Any, first: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """An action for every lane."""
-        decision = self._model.step(_tensors(obs), self._state, torch.from_numpy(first))
+        """Returns an action for every environment."""
+        decision = self._model.step(to_tensors(obs), self._state, torch.from_numpy(first))
         self._state = decision.state
         self.values = decision.values.numpy()
         if self._greedy:
@@ -148,7 +152,7 @@ def make_network(config: TrainConfig, weights: Mapping[str, torch.Tensor]) -> Ac
     """
     with closing(MarioVectorEnv(num_threads=1, **config.env.policy_env_options())) as env:
         space, actions = env.single_observation_space, len(env.config.actions)
-    build = partial(make_model, config.model, space, actions, feature_names())
+    build = partial(make_model, config.model, space, actions)
     options = config.model
     if max(options.hidden, options.memory_size, options.memory_window) > _BUILT_AT_ONCE:
         # What a stranger's file claims may not fit into memory; its weights tell.
@@ -162,9 +166,3 @@ def make_network(config: TrainConfig, weights: Mapping[str, torch.Tensor]) -> Ac
     model = build()
     load_weights(model, dict(weights))
     return place_model(model, torch.device("cpu")).eval()
-
-
-def _tensors(obs: Any) -> Obs:
-    if isinstance(obs, dict):
-        return torch.from_numpy(obs["tiles"]), torch.from_numpy(obs["features"])
-    return torch.from_numpy(obs)

@@ -18,8 +18,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from warpzone.models.encoders import TileEncoder
 from warpzone.models.object_map import MapTables
+from warpzone.models.tile_encoder import TileEncoder
 
 _BYTES = 256
 #: Objects that are not there are at no distance and do not move; everything else is 0.
@@ -68,7 +68,7 @@ def active_tables(
     """
     defaults = torch.tensor([_default_byte(name) for name in features], dtype=torch.uint8)
     empty = torch.zeros(1, *shape, dtype=torch.uint8)
-    base = encoder.prepare((empty, defaults.unsqueeze(0)))[0]
+    base = encoder.prepare({"tiles": empty, "features": defaults.unsqueeze(0)})[0]
     first_object_input = len(base) - encoder.objects.size
     single = torch.cat(encoder.single_features(defaults.unsqueeze(0)), 1)[0]
     first_single_input = first_object_input - len(single)
@@ -102,7 +102,7 @@ def _cell_values(
     encoder: TileEncoder, shape: tuple[int, int, int], defaults: Tensor
 ) -> NDArray[np.float32]:
     every = torch.arange(_BYTES, dtype=torch.uint8).view(-1, 1, 1, 1).expand(-1, *shape)
-    seen = encoder.prepare((every, defaults.expand(_BYTES, -1)))
+    seen = encoder.prepare({"tiles": every, "features": defaults.expand(_BYTES, -1)})
     values: NDArray[np.float32] = seen[:, 0].numpy().copy()
     return values
 

@@ -1,4 +1,4 @@
-"""From options to a network."""
+"""From options to a network; the built-in encoders by name."""
 
 from __future__ import annotations
 
@@ -6,54 +6,116 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+from gymnasium import spaces
+from torch import Tensor, nn
 
 from warpzone.config import ModelOptions
+from warpzone.errors import ConfigError, PluginError
 from warpzone.models.actor_critic import ActorCritic
-from warpzone.models.encoders import (
-    Encoder,
-    ImpalaEncoder,
-    NatureEncoder,
-    SpaceToDepthEncoder,
-    TileEncoder,
-)
+from warpzone.models.encoder import Encoder
+from warpzone.models.image_encoders import ImpalaEncoder, NatureEncoder, SpaceToDepthEncoder
 from warpzone.models.memory import make_memory
+from warpzone.models.tile_encoder import TileEncoder
+from warpzone.models.tree import IMAGE, as_observation, space_tree, torch_dtype
+from warpzone.named_box import NamedBox
+from warpzone.registry import encoders, register_encoder
+
+AUTO = "auto"
 
 
 def make_model(
-    options: ModelOptions, obs_space: Any, actions: int, feature_names: Sequence[str] = ()
+    options: ModelOptions, obs_space: spaces.Space[Any], actions: int, plugins: Sequence[str] = ()
 ) -> ActorCritic:
-    """Makes the network for a space of observations.
+    """Makes the network for an observation space.
 
     Args:
-        options: Its encoder, memory and heads.
+        options: Its encoder, recurrent memory and heads.
         obs_space: The space of one observation.
         actions: Number of actions.
-        feature_names: Of the features of a tile observation, in their order.
+        plugins: Modules that may have registered the encoder, for the error if it is missing.
+
+    Raises:
+        PluginError: The encoder is not registered, or does not return vectors.
     """
-    encoder: Encoder
-    if hasattr(obs_space, "spaces"):
-        grid = obs_space["tiles"].shape
-        encoder = TileEncoder(grid, feature_names, options.hidden, options.hidden // 2)
-    else:
-        shape = obs_space.shape
-        kind = "space-to-depth" if options.encoder == "auto" else options.encoder
-        if kind == "space-to-depth":
-            encoder = SpaceToDepthEncoder(shape, (32, 32), options.hidden)
-        elif kind == "nature":
-            encoder = NatureEncoder(shape, (16, 32, 32), options.hidden)
-        else:
-            encoder = ImpalaEncoder(shape, (16, 32, 32), options.hidden)
-    width = encoder.size
+    name = _default_encoder(obs_space) if options.encoder == AUTO else options.encoder
+    encoder = encoders.get(name, plugins)(obs_space, options.hidden)
+    width = encoder.size if isinstance(encoder, Encoder) else _measured_width(encoder, obs_space)
     memory = make_memory(options.memory, width, options.memory_size, options.memory_window)
-    return ActorCritic(encoder, memory, actions, noisy_heads=options.heads == "noisy")
+    return ActorCritic(
+        encoder,
+        memory,
+        actions,
+        obs_name=None if isinstance(obs_space, spaces.Dict) else IMAGE,
+        noisy_heads=options.heads == "noisy",
+    )
+
+
+def _default_encoder(space: spaces.Space[Any]) -> str:
+    if isinstance(space, spaces.Dict):
+        if not isinstance(space.spaces.get("features"), NamedBox):
+            raise ConfigError(
+                f"no built-in encoder fits the observation space {space}; register one of your "
+                "own with warpzone.register_encoder"
+            )
+        return "tiles"
+    return "space-to-depth"
+
+
+def _measured_width(encoder: nn.Module, space: spaces.Space[Any]) -> int:
+    """Width of the vectors that a user's encoder returns."""
+    zeros = {
+        name: torch.zeros(2, *box.shape, dtype=torch_dtype(box))
+        for name, box in space_tree(space).items()
+    }
+    training = encoder.training
+    with torch.no_grad():
+        output = encoder.eval()(as_observation(zeros, space))
+    encoder.train(training)
+    if not isinstance(output, Tensor) or output.ndim != 2:
+        shape = tuple(output.shape) if isinstance(output, Tensor) else type(output).__name__
+        raise PluginError(
+            f"{type(encoder).__name__} returns {shape} for two observations; an encoder returns "
+            "one vector per observation, [2, width]"
+        )
+    return output.shape[1]
+
+
+@register_encoder("space-to-depth")
+def _space_to_depth(space: spaces.Space[Any], size: int) -> nn.Module:
+    return SpaceToDepthEncoder(_image_shape(space), (32, 32), size)
+
+
+@register_encoder("nature")
+def _nature(space: spaces.Space[Any], size: int) -> nn.Module:
+    return NatureEncoder(_image_shape(space), (16, 32, 32), size)
+
+
+@register_encoder("impala")
+def _impala(space: spaces.Space[Any], size: int) -> nn.Module:
+    return ImpalaEncoder(_image_shape(space), (16, 32, 32), size)
+
+
+@register_encoder("tiles")
+def _tiles(space: spaces.Space[Any], size: int) -> nn.Module:
+    features = space.spaces.get("features") if isinstance(space, spaces.Dict) else None
+    if not isinstance(space, spaces.Dict) or not isinstance(features, NamedBox):
+        raise ConfigError("model.encoder is 'tiles', which needs env.obs 'tiles'")
+    return TileEncoder(_image_shape(space["tiles"]), features.names, size, size // 2)
+
+
+def _image_shape(space: spaces.Space[Any]) -> tuple[int, int, int]:
+    if not isinstance(space, spaces.Box) or len(space.shape) != 3:
+        raise ConfigError(f"an encoder of images does not fit the observation space {space}")
+    channels, height, width = space.shape
+    return channels, height, width
 
 
 def place_model(model: ActorCritic, device: torch.device) -> ActorCritic:
-    """Brings a network to where it runs, in the layout that is quick there.
+    """Moves a network to its device, in the memory layout that is fast there.
 
     Channels-last was measured (one core, bfloat16): the residual network learns in 0.55 of the time
     and infers in 0.35 of it; the small Nature network takes 1.15 times as long, so it keeps its
-    layout; the folded one arranges itself. On CUDA it is what tensor cores want.
+    layout; the space-to-depth network chooses its own. On CUDA it suits tensor cores.
     """
     if device.type == "cuda" or isinstance(model.encoder, ImpalaEncoder):
         model = model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]

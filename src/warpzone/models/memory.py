@@ -9,7 +9,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from warpzone.models.encoders import orthogonal
+from warpzone.models.encoder import orthogonal
 
 
 class Memory(nn.Module):

@@ -1,4 +1,4 @@
-"""Where a network runs: moving what it takes there."""
+"""Moving tensors to the device that a network runs on."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from typing import Any, TypeVar, cast
 import torch
 from torch import Tensor
 
-Parts = TypeVar("Parts", bound=Tensor | tuple[Any, ...])
+Parts = TypeVar("Parts", bound=Tensor | tuple[Any, ...] | dict[str, Any])
 
 
 def to_device(parts: Parts, device: torch.device) -> Parts:
-    """Moves a tensor, or every tensor of a tuple of any depth, to a device.
+    """Moves a tensor, or every tensor of nested tuples and dicts, to a device.
 
-    From pinned memory the copy goes on while the caller does; what is there already is not copied.
+    Copies from pinned memory run in the background. Tensors that are already there are not copied.
     """
     if isinstance(parts, Tensor):
         return cast("Parts", parts.to(device, non_blocking=True))
+    if isinstance(parts, dict):
+        return cast("Parts", {name: to_device(part, device) for name, part in parts.items()})
     inner = [to_device(part, device) for part in parts]
     named = hasattr(parts, "_fields")
     return cast("Parts", type(parts)(*inner) if named else tuple(inner))

@@ -1,7 +1,7 @@
-"""Pictures kept once each, and the stacks made of them again.
+"""Frames stored once each, and the stacks that are rebuilt from them.
 
-An observation is a stack of the last few pictures; kept as it is, every picture would lie in memory
-as often as a stack is high. Here a stack is a row of numbers of pictures.
+An observation is a stack of the last few frames. Stored whole, every frame would take memory once
+for each stack that shows it. Here a stack is a row of frame numbers.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ import torch
 from numpy.typing import NDArray
 
 Numbers = NDArray[np.int64]
-Pictures = NDArray[np.uint8]
+Frames = NDArray[Any]
 
 
 class FrameStore:
-    """A ring of pictures. A picture's number never changes and is never given again."""
+    """A ring of frames. A frame's number never changes and is never used again."""
 
-    def __init__(self, slots: int, shape: tuple[int, ...]):
-        """Allocates room for `slots` pictures; the system hands it out as it fills."""
-        self._ring: Pictures = np.zeros((slots, *shape), np.uint8)
+    def __init__(self, slots: int, shape: tuple[int, ...], dtype: Any = np.uint8):
+        """Allocates room for `slots` frames; the system provides the memory as it fills."""
+        self._ring: Frames = np.zeros((slots, *shape), dtype)
         self.total = 0
-        """Pictures added so far."""
+        """Frames added so far."""
 
     @property
     def slots(self) -> int:
-        """How many pictures fit."""
+        """How many frames fit."""
         return len(self._ring)
 
     @property
@@ -35,77 +35,77 @@ class FrameStore:
         """Memory that is allocated."""
         return self._ring.nbytes
 
-    def add(self, pictures: Pictures) -> Numbers:
-        """Keeps pictures, in place of the oldest, and returns their numbers."""
-        numbers = np.arange(self.total, self.total + len(pictures))
-        self._ring[numbers % self.slots] = pictures
-        self.total += len(pictures)
+    def add(self, frames: Frames) -> Numbers:
+        """Stores frames in place of the oldest and returns their numbers."""
+        numbers = np.arange(self.total, self.total + len(frames))
+        self._ring[numbers % self.slots] = frames
+        self.total += len(frames)
         return numbers
 
     def holds(self, numbers: Numbers) -> NDArray[np.bool_]:
-        """Whether pictures are still there."""
+        """Whether frames are still stored."""
         return numbers >= self.total - self.slots
 
-    def take(self, numbers: Numbers) -> Pictures:
-        """Returns pictures by number, in an array of its shape and theirs."""
-        taken: Pictures = self._ring[numbers % self.slots]
+    def take(self, numbers: Numbers) -> Frames:
+        """Returns frames by number, in an array of the numbers' shape and theirs."""
+        taken: Frames = self._ring[numbers % self.slots]
         return taken
 
     def state_dict(self) -> dict[str, Any]:
-        """All pictures that are there."""
+        """All frames that are stored."""
         used = self._ring[: min(self.total, self.slots)]
-        return {"pictures": torch.from_numpy(used), "total": self.total}
+        return {"frames": torch.from_numpy(used), "total": self.total}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Takes what `state_dict` gave."""
-        self._ring[: len(state["pictures"])] = state["pictures"].numpy()
+        """Restores what `state_dict` returned."""
+        self._ring[: len(state["frames"])] = state["frames"].numpy()
         self.total = state["total"]
 
 
 class StackWriter:
-    """Adds the pictures of stacked observations that are not there yet."""
+    """Adds those frames of stacked observations that are not stored yet."""
 
-    def __init__(self, store: FrameStore, lanes: int, stack: int):
-        """Begins without a memory of what the lanes showed."""
+    def __init__(self, store: FrameStore, num_envs: int, stack: int):
+        """Begins without knowing any earlier observation."""
         self._store, self._stack = store, stack
         self._last: Numbers | None = None
-        self._lanes = lanes
+        self._num_envs = num_envs
 
-    def write(self, stacks: Pictures, first: NDArray[np.bool_]) -> Numbers:
-        """Keeps one moment of every lane.
+    def write(self, stacks: Frames, first: NDArray[np.bool_]) -> Numbers:
+        """Stores one step of every environment.
 
         Args:
-            stacks: [N, stack, ...], the newest picture last.
-            first: Where an episode begins: the stack there owes nothing to the moment before.
+            stacks: [N, stack, ...], the newest frame last.
+            first: Where an episode begins: the stack there shares nothing with the step before.
 
         Returns:
-            Numbers of the pictures, [N, stack].
+            Numbers of the frames, [N, stack].
         """
         last = self._last
         if last is None:
-            last, first = np.zeros((self._lanes, self._stack), np.int64), np.ones_like(first)
+            last, first = np.zeros((self._num_envs, self._stack), np.int64), np.ones_like(first)
         numbers = np.empty_like(last)
         numbers[:, :-1] = last[:, 1:]
         numbers[~first, -1] = self._store.add(stacks[~first, -1])
-        for lane in np.flatnonzero(first):
-            numbers[lane] = self._write_start(stacks[lane])
+        for env in np.flatnonzero(first):
+            numbers[env] = self._write_start(stacks[env])
         self._last = numbers
         return numbers
 
-    def _write_start(self, stack: Pictures) -> list[int]:
-        """After a reset a stack is one picture several times; after a save state it need not be."""
+    def _write_start(self, stack: Frames) -> list[int]:
+        """After a reset a stack repeats one frame; after a start from a save state it may not."""
         numbers: list[int] = []
-        for position, picture in enumerate(stack):
-            if position and np.array_equal(picture, stack[position - 1]):
+        for position, frame in enumerate(stack):
+            if position and np.array_equal(frame, stack[position - 1]):
                 numbers.append(numbers[-1])
             else:
-                numbers.append(int(self._store.add(picture[None])[0]))
+                numbers.append(int(self._store.add(frame[None])[0]))
         return numbers
 
     def state_dict(self) -> dict[str, Any]:
-        """What the next moment's stacks are made of."""
+        """What the next step's stacks are made of."""
         return {"last": self._last}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Takes what `state_dict` gave."""
+        """Restores what `state_dict` returned."""
         self._last = state["last"]

@@ -1,46 +1,45 @@
-"""Collecting a rollout with the present policy, in the same thread."""
+"""Collecting a rollout with the present policy."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from warpzone.models.actor_critic import ActorCritic, Obs
+from warpzone.models.actor_critic import ActorCritic, Decision
+from warpzone.models.tree import Arrays, Tree
 from warpzone.rollout.action_override import ActionOverride
+from warpzone.rollout.rollout_env import Info, RolloutEnv, StepInfo
 from warpzone.rollout.storage import RolloutStorage
 
-Info = dict[str, Any]
+Infer = Callable[[Tree, Tensor, Tensor], Decision]
+"""Runs a network on observations, recurrent state and `first`; logits and values on the host."""
 
 
-class RolloutEnv(Protocol):
-    """What a collector needs of an environment: `MarioVectorEnv`, or a toy in tests.
+class StepObserver(Protocol):
+    """Sees every step."""
 
-    Episodes follow each other within a step (same-step autoreset); `info["final_obs"]` then shows
-    how those that ended looked at their end.
-    """
+    def __call__(self, info: Info, rewards: NDArray[np.float32], ended: NDArray[np.bool_]) -> None:
+        """Takes the info of the step just taken, its rewards and which episodes it ended."""
 
-    num_envs: int
-    single_observation_space: Any
 
-    def reset(self, *, seed: int | None = None) -> tuple[Any, Info]:
-        """Begins an episode in every lane."""
+class StepSignals(Protocol):
+    """What learning needs to know of a step besides its reward; the environment's side knows."""
 
-    def step_into(
-        self,
-        actions: NDArray[np.int64],
-        obs: Any,
-        reward: NDArray[np.float32],
-        terminated: NDArray[np.bool_],
-        truncated: NDArray[np.bool_],
-    ) -> Info:
-        """Steps every lane and writes into the given arrays."""
+    def begin(self) -> None:
+        """Every environment has been reset."""
+
+    def discount_exponents(self, info: Info, ended: NDArray[np.bool_]) -> NDArray[np.float32]:
+        """Exponent of the additional discount of the step just taken."""
+
+    def has_no_future(self, info: Info) -> NDArray[np.bool_]:
+        """Where a truncated episode would not have earned anything more."""
 
 
 @dataclass
@@ -52,100 +51,114 @@ class CollectTimes:
     total: float = 0.0
 
 
-@dataclass
 class Collector:
-    """Fills storage with steps that the policy takes.
+    """Fills storage with steps of the policy."""
 
-    Attributes:
-        env: The lanes.
-        model: The policy; read, never changed.
-        storage: What is filled.
-        infer: Runs the model on a batch in the host's memory and brings logits and values back
-            there; autocast and device are its business.
-        observers: Called after every step with info and which lanes ended.
-        generator: Draws the actions.
-        pilot: Takes the controls of lanes now and then.
-        patience: An episode that is cut after so many frames without progress is lost: nothing
-            more is to be expected of it. 0 means that there is always hope.
-        state: The network's memory; it stays where the network is.
-    """
+    def __init__(
+        self,
+        env: RolloutEnv,
+        model: ActorCritic,
+        storage: RolloutStorage,
+        generator: torch.Generator,
+        infer: Infer,
+        *,
+        observers: Sequence[StepObserver] = (),
+        override: ActionOverride | None = None,
+        signals: StepSignals | None = None,
+    ):
+        """Assembles the parts; nothing is played yet.
 
-    env: RolloutEnv
-    model: ActorCritic
-    storage: RolloutStorage
-    generator: torch.Generator
-    infer: Callable[[Obs, Tensor, Tensor], Any]
-    observers: list[Callable[[Info, NDArray[np.bool_]], None]] = field(default_factory=list)
-    override: ActionOverride | None = None
-    patience: int = 0
-    state: Tensor = field(init=False)
+        Args:
+            env: The environments.
+            model: The policy; it is read, never changed.
+            storage: Where the rollout is written.
+            generator: Samples the actions.
+            infer: Runs the model on a batch in the host's memory; autocast and device are its
+                concern.
+            observers: Called after every step.
+            override: Replaces actions now and then.
+            signals: Discount exponents and hopeless truncations; by default there are none.
+        """
+        self.env, self.model, self.storage = env, model, storage
+        self.state = model.initial_state(storage.num_envs)
+        self._generator, self._infer, self._observers = generator, infer, tuple(observers)
+        self._override, self._signals = override, signals
 
     def begin(self, seed: int | None) -> None:
-        """Resets every lane."""
+        """Resets every environment."""
         obs, _ = self.env.reset(seed=seed)
+        if self._signals is not None:
+            self._signals.begin()
         self.storage.put_first(obs)
         self.storage.first[0] = True
-        self.state = self.model.initial_state(self.storage.lanes)
+        self.state = self.model.initial_state(self.storage.num_envs)
 
     @torch.inference_mode()
     def collect(self) -> CollectTimes:
-        """Takes as many steps as storage holds."""
+        """Fills the storage."""
         storage, times, start = self.storage, CollectTimes(), time.perf_counter()
-        self.model.draw_noise(self.generator)
+        self.model.draw_noise(self._generator)
         storage.state.copy_(self.state)
         for t in range(storage.steps):
             began = time.perf_counter()
-            decision = self.infer(storage.obs(t), self.state, storage.first[t])
-            actions = sample(decision.logits, self.generator)
-            if self.override is not None:
-                forced = self.override.apply(actions.numpy(), storage.first[t].numpy())
-                storage.forced[t] = torch.from_numpy(forced)
-            storage.actions[t] = actions
-            log_probs = torch.log_softmax(decision.logits, -1)
-            storage.log_probs[t] = log_probs.gather(-1, actions.unsqueeze(-1)).squeeze(-1)
-            storage.values[t] = decision.values
-            self.state = decision.state
+            actions = self._choose(t)
             chosen = time.perf_counter()
-            info = self.env.step_into(actions.numpy(), *storage.step_targets(t))
-            stepped = time.perf_counter()
+            step = self.env.step_into(actions, *storage.step_targets(t))
+            times.environment += time.perf_counter() - chosen
             times.inference += chosen - began
-            times.environment += stepped - chosen
-            ended = storage.terminated[t] | storage.truncated[t]
-            storage.first[t + 1] = ended
-            if "progress" in info:  # games that have none make none
-                storage.put_reached(t, info["progress"])
-            if bool(storage.truncated[t].any()):
-                self._value_cut_states(t, info)
-            for observe in self.observers:
-                observe(info, ended.numpy())
+            self._record(t, step)
         began = time.perf_counter()
-        last = self.infer(storage.obs(storage.steps), self.state, storage.first[storage.steps])
+        last = self._infer(storage.obs(storage.steps), self.state, storage.first[storage.steps])
         self._fill_next_values(last.values)
         now = time.perf_counter()
         times.inference += now - began
         times.total = now - start
         return times
 
-    def _value_cut_states(self, t: int, info: Info) -> None:
-        """A cut episode is worth what the critic says of the state in which it was cut.
+    def _choose(self, t: int) -> NDArray[np.int64]:
+        """Samples actions and stores them with their log-probabilities and the values."""
+        storage = self.storage
+        decision = self._infer(storage.obs(t), self.state, storage.first[t])
+        actions = sample(decision.logits, self._generator)
+        if self._override is not None:
+            overridden = self._override.apply(actions.numpy(), storage.first[t].numpy())
+            storage.overridden[t] = torch.from_numpy(overridden)
+        storage.actions[t] = actions
+        log_probs = torch.log_softmax(decision.logits, -1)
+        storage.log_probs[t] = log_probs.gather(-1, actions.unsqueeze(-1)).squeeze(-1)
+        storage.values[t] = decision.values
+        self.state = decision.state
+        return actions.numpy()
 
-        One that was stuck is worth nothing, whatever the critic hopes for: it does not see that
-        Mario has been here for long, or walks in the circles of a maze.
+    def _record(self, t: int, step: StepInfo) -> None:
+        """Stores what follows from a step, and shows it to the observers."""
+        storage = self.storage
+        ended = storage.terminated[t] | storage.truncated[t]
+        storage.first[t + 1] = ended
+        if self._signals is not None:
+            exponents = self._signals.discount_exponents(step.taken, ended.numpy())
+            storage.discount_exponents[t] = torch.from_numpy(exponents)
+        if bool(storage.truncated[t].any()):
+            assert step.final_obs is not None
+            self._value_truncated(t, step.final_obs, step.taken)
+        for observe in self._observers:
+            observe(step.taken, storage.rewards[t].numpy(), ended.numpy())
+
+    def _value_truncated(self, t: int, final_obs: Arrays, info: Info) -> None:
+        """Bootstraps truncated episodes from the state in which they were truncated.
+
+        Where there is no future, the value is zero whatever the critic says: the critic does not
+        see for how long an episode has been getting nowhere.
         """
-        lanes = self.storage.truncated[t].nonzero().squeeze(1)
-        final = info["final_obs"]
-        obs: Obs = (
-            (_rows(final["tiles"], lanes), _rows(final["features"], lanes))
-            if isinstance(final, dict)
-            else _rows(final, lanes)
-        )
-        going_on = torch.zeros(len(lanes), dtype=torch.bool)
-        decision = self.infer(obs, self.state[lanes.to(self.state.device)], going_on)
-        values = decision.values
-        if self.patience > 0:
-            stuck = torch.from_numpy(info["stagnation"][lanes.numpy()] >= self.patience)
-            values = values.masked_fill(stuck, 0.0)
-        self.storage.next_values[t, lanes] = values
+        envs = self.storage.truncated[t].nonzero().squeeze(1)
+        rows = envs.numpy()
+        obs = {name: torch.from_numpy(array[rows]) for name, array in final_obs.items()}
+        first = torch.zeros(len(envs), dtype=torch.bool)
+        values = self._infer(obs, self.state[envs.to(self.state.device)], first).values
+        if self._signals is not None:
+            hopeless = torch.from_numpy(self._signals.has_no_future(info)[rows])
+            values = values.masked_fill(hopeless, 0.0)
+        self.storage.next_values[t, envs] = values
 
     def _fill_next_values(self, last: Tensor) -> None:
         storage = self.storage
@@ -154,10 +167,6 @@ class Collector:
 
 
 def sample(logits: Tensor, generator: torch.Generator) -> Tensor:
-    """Draws an action from each distribution (the Gumbel way, which needs no normalising)."""
+    """Samples an action from each distribution, by the Gumbel-max trick."""
     noise = torch.empty_like(logits).exponential_(generator=generator).log_().neg_()
     return (logits + noise).argmax(-1)
-
-
-def _rows(array: NDArray[np.uint8], lanes: Tensor) -> Tensor:
-    return torch.from_numpy(array[lanes.numpy()])

@@ -1,10 +1,10 @@
-"""Where the learner's rollouts come from: collected when asked for, or while it learns.
+"""Where the learner's rollouts come from: collected on demand, or while the learner works.
 
-Overlapped, the next rollout is collected by a thread with a copy of the policy while the learner
-works on the present one. The copy is made when a rollout is launched and is nobody else's, so that
-no lock is held and nothing depends on timing: what update k learns from was always collected with
-the policy after update k - 2 (the first two with the untaught one). That one update is corrected by
-the stored log-probabilities (PPO's ratios, V-trace's importance weights).
+Overlapped, a thread collects the next rollout with a copy of the policy while the learner works on
+the present one. The copy is made when a rollout is launched and belongs to the thread alone, so no
+lock is held and nothing depends on timing: update k always learns from a rollout that was collected
+with the policy after update k - 2 (the first two with the initial policy). The stored
+log-probabilities correct for that one update (PPO's ratios, V-trace's importance weights).
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Rollout:
-    """A rollout and how it came to be.
+    """A rollout and how it was collected.
 
     Attributes:
-        storage: What was collected; the caller's until it calls `release`.
+        storage: The steps; they belong to the caller until it calls `release`.
         times: Seconds of collecting.
         lag: Updates between the policy that collected it and the present one.
         learner_idle: Seconds that the caller waited for it.
-        collector_idle: Seconds that nothing was collected before it.
+        collector_idle: Seconds without collecting before it.
     """
 
     storage: RolloutStorage
@@ -47,42 +47,42 @@ class Rollout:
 
 
 class Source(Protocol):
-    """What a trainer takes its rollouts from. Between `take` and `launch` no game moves."""
+    """Supplies a trainer with rollouts. Between `take` and `launch` no environment steps."""
 
     def take(self) -> Rollout:
-        """Returns the next rollout; what went wrong while it was collected is raised here."""
+        """Returns the next rollout; errors of its collection are raised here."""
 
     def launch(self) -> None:
-        """The policy and everything about the games is ready for the rollout after this one."""
+        """Allows the following rollout: policy and environments are ready for it."""
 
     def release(self) -> None:
-        """The rollout that was taken is not needed any more."""
+        """Gives the taken rollout back."""
 
-    def settle(self) -> None:
-        """Waits until no game moves, for the state to be saved."""
+    def wait(self) -> None:
+        """Waits until no environment steps, so that the state can be saved."""
 
     def abandon(self) -> bool:
-        """Forgets what went wrong; False when a whole rollout waits to be taken.
+        """Forgets an error; returns False if a complete rollout waits to be taken.
 
-        Otherwise games were left in the middle of one, and the next must begin with what they see
-        now.
+        Otherwise the environments stopped in the middle of a rollout, and the next one must begin
+        with their present observations.
         """
 
     def close(self) -> None:
-        """Ends what was started."""
+        """Stops collecting."""
 
     def state_dict(self) -> dict[str, Any]:
-        """What the next rollouts depend on, besides games and random streams."""
+        """What the next rollouts depend on, besides environments and random streams."""
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Takes what `state_dict` gave."""
+        """Restores what `state_dict` returned."""
 
 
 class SerialSource:
-    """Collects in the caller's thread, with the policy as it is."""
+    """Collects in the caller's thread, with the present policy."""
 
     def __init__(self, collector: Collector):
-        """Takes the collector; nothing happens yet."""
+        """Takes the collector; nothing is collected yet."""
         self._collector = collector
         self._finished = time.perf_counter()
 
@@ -100,8 +100,8 @@ class SerialSource:
         """Lets the next rollout begin where this one ended."""
         self._collector.storage.roll_over()
 
-    def settle(self) -> None:
-        """Does nothing: games move only inside `take`."""
+    def wait(self) -> None:
+        """Does nothing: environments step only inside `take`."""
 
     def abandon(self) -> bool:
         """Always true."""
@@ -115,7 +115,7 @@ class SerialSource:
         return {"observations": self._collector.storage.first_obs_state()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Takes what `state_dict` gave; of an overlapped run's pending rollout only the end."""
+        """Restores what `state_dict` returned; of a pending rollout only its end."""
         if "pending" in state:
             self._collector.storage.load_state_dict(state["pending"])
             self._collector.storage.roll_over()
@@ -130,14 +130,14 @@ class OverlappedSource:
         """Starts the thread.
 
         Args:
-            collector: Its model must be a copy that nobody else changes, see `snapshot_of`.
-            model: What is taught.
+            collector: Its model must be a copy that nothing else changes; see `snapshot_of`.
+            model: The network that learns.
             spare: A second storage like the collector's.
         """
         self._collector, self._model, self._spare = collector, model, spare
-        # Torch keeps one cache of converted weights for all threads and empties it whenever one
-        # of them leaves its outermost autocast. Were this thread to do so in the middle of the
-        # learner's pass, gradients would be rounded otherwise; it never leaves.
+        # Torch keeps one cache of converted weights for all threads and clears it whenever a thread
+        # leaves its outermost autocast. Done in the middle of the learner's pass, that would change
+        # how gradients are rounded, so this thread never leaves.
         self._thread = ThreadPoolExecutor(
             1, thread_name_prefix="collector", initializer=torch.autocast_increment_nesting
         )
@@ -155,7 +155,7 @@ class OverlappedSource:
         assert self._pending is not None
         pending, self._pending = self._pending, None
         times = pending.result()
-        # The rollout's noise, for noisy heads: it must be judged by the policy that it came from.
+        # Noisy heads: the rollout must be evaluated with the noise that it was collected with.
         _copy_each(self._collector.model.buffers(), self._model.buffers())
         idle = time.perf_counter() - began
         return Rollout(self._collector.storage, times, self._lag, idle, self._collector_idle)
@@ -180,14 +180,14 @@ class OverlappedSource:
     def release(self) -> None:
         """Does nothing: the storage is written to again only after the next `launch`."""
 
-    def settle(self) -> None:
-        """Waits for the pending rollout; what went wrong in it stays for `take` to raise."""
+    def wait(self) -> None:
+        """Waits for the pending rollout; `take` raises its errors."""
         if self._pending is not None:
             self._pending.exception()
 
     def abandon(self) -> bool:
-        """Keeps a pending rollout that is whole, and forgets one that failed."""
-        self.settle()
+        """Keeps a pending rollout that is complete, and forgets one that failed."""
+        self.wait()
         error = None if self._pending is None else self._pending.exception()
         if error is not None:
             # Another error ends the run; this one must not be lost with its rollout.
@@ -201,7 +201,7 @@ class OverlappedSource:
 
     def state_dict(self) -> dict[str, Any]:
         """The pending rollout, or what the next one begins with."""
-        self.settle()
+        self.wait()
         storage = self._collector.storage
         if self._pending is None:
             return {"observations": storage.first_obs_state()}
@@ -214,7 +214,7 @@ class OverlappedSource:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Takes what `state_dict` gave, also that of a serial run."""
+        """Restores what `state_dict` returned, also that of a serial run."""
         self._pending = None
         if "pending" not in state:
             self._collector.storage.load_first_obs(state["observations"])
@@ -227,14 +227,14 @@ class OverlappedSource:
 
 
 def snapshot_of(model: ActorCritic) -> ActorCritic:
-    """A copy of a policy that only chooses actions."""
-    twin = copy.deepcopy(model)
-    twin.requires_grad_(False)
-    return twin
+    """A copy of a network that only chooses actions."""
+    snapshot = copy.deepcopy(model)
+    snapshot.requires_grad_(False)
+    return snapshot
 
 
 def copy_weights(source: nn.Module, target: nn.Module) -> None:
-    """Gives a network the numbers of another of the same shape."""
+    """Copies parameters and buffers to a network of the same shape."""
     _copy_each(source.parameters(), target.parameters())
     _copy_each(source.buffers(), target.buffers())
 

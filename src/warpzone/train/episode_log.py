@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from warpzone import _native
 from warpzone.envs.endings import RUNNING, end_name
-from warpzone.rollout.collector import Info
+from warpzone.rollout.rollout_env import Info
 from warpzone.telemetry.episodes import Episode, EpisodeStatistics
 from warpzone.train.curriculum.starts import Start
 
@@ -24,9 +24,8 @@ class EpisodeLog:
     """
 
     def __init__(self, statistics: EpisodeStatistics):
-        """Reports to the statistics, and to `sink` once one is set."""
+        """Reports to the statistics."""
         self.statistics = statistics
-        self.sink: Callable[[Episode], None] | None = None
         self._waiting: list[Episode] = []
 
     def observe(
@@ -35,20 +34,29 @@ class EpisodeLog:
         ended: NDArray[np.bool_],
         steps: int,
         begun: Callable[[int], Start],
+        returns: NDArray[np.float64],
     ) -> None:
-        """Takes the info of a step; `begun` returns where an environment's episode began."""
+        """Takes a step.
+
+        Args:
+            info: Its info.
+            ended: Where it ended an episode.
+            steps: Environment steps of the run so far.
+            begun: Returns where an environment's episode began.
+            returns: Sums of the rewards of the present episodes.
+        """
         for env in np.nonzero(ended)[0].tolist():
             # The worker of an episode that was still running has died: it has no result.
             if end_name(int(info["end_reason"][env])) != RUNNING:
-                self._waiting.append(self._episode(info, env, begun(env), steps))
+                episode = self._episode(info, env, begun(env), steps, float(returns[env]))
+                self._waiting.append(episode)
 
-    def flush(self) -> None:
-        """Reports what ended since the last call."""
-        for episode in self._waiting:
+    def flush(self) -> list[Episode]:
+        """Reports what ended since the last call, and returns it."""
+        ended, self._waiting = self._waiting, []
+        for episode in ended:
             self.statistics.add(episode)
-            if self.sink is not None:
-                self.sink(episode)
-        self._waiting.clear()
+        return ended
 
     def state_dict(self) -> dict[str, Any]:
         """Episodes that are not reported yet."""
@@ -58,14 +66,16 @@ class EpisodeLog:
         """Takes what `state_dict` returned."""
         self._waiting = [Episode(**row) for row in state["waiting"]]
 
-    def _episode(self, info: Info, env: int, start: Start, steps: int) -> Episode:
+    def _episode(
+        self, info: Info, env: int, start: Start, steps: int, episode_return: float
+    ) -> Episode:
         terms = info["reward_terms"][env]
         return Episode(
             time=time.time(),
             steps=steps,
             env=env,
             level=start.level,
-            reward=float(terms.sum()),
+            reward=episode_return,
             length=int(info["steps"][env]),
             frames=int(info["frames"][env]),
             progress=int(info["progress"][env]),

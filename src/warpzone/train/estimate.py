@@ -10,7 +10,7 @@ import torch
 
 from warpzone.config import TrainConfig
 from warpzone.telemetry.terminal import duration
-from warpzone.train import build
+from warpzone.train.environments import make_env
 from warpzone.train.pace import Pace
 from warpzone.train.trainer import Trainer
 
@@ -84,7 +84,7 @@ def estimate(config: TrainConfig) -> Estimate:
             steps_per_second=speed,
             seconds=pace.seconds_for(updates * batch) or 0.0,
             storage=trainer.storage.nbytes * (2 if config.run.overlap else 1),
-            replay=0 if trainer.replay is None else trainer.replay.memory.nbytes,
+            replay=0 if trainer.replay is None else trainer.replay.nbytes,
             network=_memory_of_network(trainer),
             games=games,
             resident=psutil.Process().memory_info().rss,
@@ -96,7 +96,7 @@ def estimate(config: TrainConfig) -> Estimate:
 def _memory_of_games(config: TrainConfig) -> int:
     process = psutil.Process()
     before = process.memory_info().rss
-    env = build.make_env(config)
+    env = make_env(config)
     try:
         env.reset(seed=config.run.seed)
         return max(0, process.memory_info().rss - before)

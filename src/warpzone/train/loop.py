@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 from pathlib import Path
 
-from warpzone.algorithms.learner import LearnerError
+from warpzone.algorithms.gradient_step import LearnerError
 from warpzone.errors import CheckpointError, RunError
 from warpzone.system.signals import StopRequest
 from warpzone.telemetry.heartbeat import Heartbeat

@@ -12,8 +12,8 @@ from torch import nn
 from warpzone import _native
 from warpzone.models.active_inputs import active_tables
 from warpzone.models.actor_critic import ActorCritic
-from warpzone.models.encoders import TileEncoder
 from warpzone.models.noisy import NoisyLinear
+from warpzone.models.tile_encoder import TileEncoder
 
 _GRID_PLANES = 5  # Of one grid; a stack has a multiple of them.
 

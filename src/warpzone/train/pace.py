@@ -67,7 +67,7 @@ class Pace:
 
 def speed_row(rollout: Rollout, learning: float, wall: float) -> MetricRow:
     """The times of one update, and how long learner and collector waited for each other."""
-    times, steps = rollout.times, rollout.storage.steps * rollout.storage.lanes
+    times, steps = rollout.times, rollout.storage.steps * rollout.storage.num_envs
     # Overlapped, collecting takes time only where the learner waits for it.
     serial = rollout.lag == 0
     counted = learning + (times.environment + times.inference if serial else rollout.learner_idle)

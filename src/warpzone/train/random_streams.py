@@ -1,4 +1,4 @@
-"""Every random stream of a run: seeded from one number, saved and taken up again."""
+"""Every random stream of a run: seeded from one number, saved and restored."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SESSIONS_APART = 1_000_003
 
 
 class RandomStreams:
-    """The process-wide streams, those of collecting and learning, and the seeds of other parts."""
+    """The process-wide streams, those of collecting and learning, and seeds for other parts."""
 
     def __init__(self, seed: int):
         """Seeds Python, NumPy and PyTorch for the whole process."""
@@ -23,26 +23,26 @@ class RandomStreams:
         np.random.seed(seed % 2**32)
         torch.manual_seed(seed)
         self.collect = torch.Generator().manual_seed(seed * 2 + _COLLECT_SEED)
-        """Draws the policy's actions."""
+        """Samples the policy's actions."""
         self.learn = torch.Generator().manual_seed(seed * 2 + _LEARN_SEED)
         """Shuffles minibatches."""
 
     @property
     def starts_seed(self) -> int:
-        """Where episodes begin; the part keeps its own stream."""
+        """For the starts of episodes, which have a stream of their own."""
         return self._seed * 4 + _START_SEED
 
     @property
     def replay_seed(self) -> int:
-        """Draws from the replay buffer; the part keeps its own stream."""
+        """For samples from replay, which have a stream of their own."""
         return self._seed * 8 + _REPLAY_SEED
 
-    def games_seed(self, session: int) -> int:
-        """Seeds the games of a session that cannot go on with those of the one before."""
+    def envs_seed(self, session: int) -> int:
+        """For environments that cannot resume the episodes of the session before."""
         return self._seed + session * _SESSIONS_APART
 
     def state_dict(self) -> dict[str, Any]:
-        """Where every stream stands, without anything that loading would have to execute."""
+        """The state of every stream, as plain data."""
         return {
             "python": repr(random.getstate()),
             "numpy": _numpy_state(),
@@ -52,7 +52,7 @@ class RandomStreams:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Goes on where `state_dict` was taken."""
+        """Restores what `state_dict` returned."""
         _set_python_state(state["python"])
         _set_numpy_state(state["numpy"])
         torch.set_rng_state(state["torch"])

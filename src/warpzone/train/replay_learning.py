@@ -1,92 +1,93 @@
-"""Replay in a run: every rollout goes in, and the network is taught from it now and then."""
+"""Replay in a run: what is pushed, when it is learned from, and what is saved."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 
+from gymnasium import spaces
 from torch import Tensor
 
+from warpzone._native import SumTree
 from warpzone.algorithms import returns
-from warpzone.algorithms.self_imitation import ImitationSettings, SelfImitation
-from warpzone.config import TrainConfig
+from warpzone.algorithms.self_imitation import SelfImitation
+from warpzone.config import LearnOptions, ReplayOptions
 from warpzone.models.actor_critic import ActorCritic
-from warpzone.replay.buffer import Moments, PrioritizedReplay, ReplaySettings
+from warpzone.replay.buffer import PrioritizedReplay, Transitions
 from warpzone.rollout.storage import RolloutStorage
 from warpzone.telemetry.metrics import MetricRow
-from warpzone.train import build
 
 _log = logging.getLogger(__name__)
 
-# Of the critic's part in the self-imitation loss, as in the paper that introduced it.
-_VF_COEF = 0.01
-
 
 class ReplayLearning:
-    """Prioritized replay with self-imitation."""
+    """Prioritized replay with self-imitation, of rollouts and of demonstrations."""
 
     def __init__(
         self,
-        config: TrainConfig,
-        obs_space: Any,
+        options: ReplayOptions,
+        learn: LearnOptions,
         model: ActorCritic,
         *,
-        apply: Callable[[Tensor], float],
+        obs_spaces: Mapping[str, spaces.Box],
+        stacks: Mapping[str, int],
+        num_envs: int,
+        minimize: Callable[[Tensor], float],
         autocast: Callable[[], AbstractContextManager[Any]],
         seed: int,
-        shown: Sequence[Moments] = (),
+        demonstrations: Sequence[Transitions] = (),
     ):
-        """Allocates the memory.
+        """Allocates the buffers.
 
         Args:
-            config: Of the run.
-            obs_space: The space of one observation.
-            model: What is taught.
-            apply: Takes an optimizer step on a loss.
+            options: Of replay.
+            learn: Discounts of the returns.
+            model: The network that learns.
+            obs_spaces: The named parts of one observation.
+            stacks: Parts that are stacks of frames, with the number of frames.
+            num_envs: Number of environments.
+            minimize: Takes an optimizer step on a loss.
             autocast: Makes the context in which the model runs forward.
-            seed: Of the draws.
-            shown: Demonstrations, which are kept for ever, in a memory of their own.
+            seed: Of the samples.
+            demonstrations: Kept for the whole run, in a buffer of their own.
         """
-        options, env = config.replay, config.env
-        tiles = env.obs == "tiles"
-        self._discount = build.gamma(config)
-        self._save = options.save
+        self._learn, self._save = learn, options.save
 
-        def make_memory(capacity: int, lanes: int, seed: int) -> PrioritizedReplay:
+        def make_buffer(options: ReplayOptions, num_envs: int, seed: int) -> PrioritizedReplay:
             return PrioritizedReplay(
-                ReplaySettings(capacity, options.alpha, options.half, options.sampler),
-                lanes=lanes,
-                stack=env.stack or (2 if tiles else 4),
-                stack_shape=(obs_space["tiles"] if tiles else obs_space).shape,
-                features=obs_space["features"].shape[0] if tiles else 0,
+                options,
+                obs_spaces,
+                SumTree(options.capacity),
+                num_envs=num_envs,
+                stacks=stacks,
                 device=model.policy.weight.device,
                 seed=seed,
             )
 
-        self.memory = make_memory(options.capacity, env.num_envs, seed)
-        settings = ImitationSettings(
-            options.interval,
-            options.batches,
-            options.batch_size,
-            options.weight,
-            _VF_COEF,
-            options.beta,
-            options.learning_starts,
-        )
-        self._imitation = SelfImitation(model, self.memory, settings, apply, autocast)
-        self.shown: PrioritizedReplay | None = None
-        if shown:
-            self.shown = make_memory(sum(len(moments.actions) for moments in shown), 1, seed + 1)
-            for moments in shown:
-                self.shown.push(moments)
-            settings = replace(settings, learning_starts=0)
-            self._from_shown = SelfImitation(model, self.shown, settings, apply, autocast)
+        self.buffer = make_buffer(options, num_envs, seed)
+        self._imitation = SelfImitation(model, self.buffer, options, minimize, autocast)
+        self.demonstrations: PrioritizedReplay | None = None
+        if demonstrations:
+            count = sum(len(shown.actions) for shown in demonstrations)
+            theirs = replace(options, capacity=count, learning_starts=0)
+            self.demonstrations = make_buffer(theirs, 1, seed + 1)
+            for shown in demonstrations:
+                self.demonstrations.push(shown)
+            self._from_demonstrations = SelfImitation(
+                model, self.demonstrations, theirs, minimize, autocast
+            )
+
+    @property
+    def nbytes(self) -> int:
+        """Memory that is allocated."""
+        shown = 0 if self.demonstrations is None else self.demonstrations.nbytes
+        return self.buffer.nbytes + shown
 
     def push(self, storage: RolloutStorage) -> None:
-        """Keeps a rollout, forced steps included: what they led to is worth imitating too."""
+        """Stores a rollout, overridden steps included: good results are worth imitating too."""
         steps = returns.Steps(
             storage.rewards,
             storage.values,
@@ -94,13 +95,12 @@ class ReplayLearning:
             storage.terminated,
             storage.ended,
         )
-        gamma = self._discount.of(storage.progress())
-        obs = storage.all_obs()
-        stacks, features = obs if isinstance(obs, tuple) else (obs, None)
-        self.memory.push(
-            Moments(
-                stacks,
-                features,
+        gamma = returns.discount_factors(
+            self._learn.gamma, self._learn.progress_gamma, storage.discount_exponents
+        )
+        self.buffer.push(
+            Transitions(
+                storage.all_obs(),
                 storage.first[: storage.steps],
                 storage.actions,
                 returns.gae(steps, gamma, gae_lambda=1.0).returns,
@@ -109,30 +109,30 @@ class ReplayLearning:
         )
 
     def learn(self, update: int, progress: float) -> MetricRow:
-        """Learns from draws if it is time to, and tells how replay fares."""
+        """Learns from samples if it is due, and returns metrics."""
         row: MetricRow = {}
-        if self.shown is not None:
-            told = self._from_shown.learn(update, progress)
-            if told:
-                row["replay/demonstration_better_share"] = told["replay/better_share"]
-            self.shown.take_metrics()
-        return row | self._imitation.learn(update, progress) | self.memory.take_metrics()
+        if self.demonstrations is not None:
+            learned = self._from_demonstrations.learn(update, progress)
+            if learned:
+                row["replay/demonstration_better_share"] = learned["replay/better_share"]
+            self.demonstrations.take_metrics()
+        return row | self._imitation.learn(update, progress) | self.buffer.take_metrics()
 
     def state_dict(self) -> dict[str, Any]:
-        """The whole memory, or nothing where it is not to be saved."""
+        """The buffers; empty if they are not to be saved."""
         if not self._save:
             return {}
-        shown = {} if self.shown is None else self.shown.state_dict()
-        return {"memory": self.memory.state_dict(), "shown": shown}
+        shown = {} if self.demonstrations is None else self.demonstrations.state_dict()
+        return {"buffer": self.buffer.state_dict(), "demonstrations": shown}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Goes on with a saved memory, or with an empty one, which is said."""
+        """Restores saved buffers, or warns that replay begins empty."""
         if state:
-            self.memory.load_state_dict(state["memory"])
-            if self.shown is not None:
-                self.shown.load_state_dict(state["shown"])
+            self.buffer.load_state_dict(state["buffer"])
+            if self.demonstrations is not None:
+                self.demonstrations.load_state_dict(state["demonstrations"])
         else:
             _log.warning(
                 "the checkpoint holds no replay (--no-replay-save), so it begins empty: this run "
-                "does not go on exactly where it stopped"
+                "does not resume exactly where it left off"
             )

@@ -44,6 +44,7 @@ class Reporter:
     def add(self, row: MetricRow) -> None:
         """Takes what an update measured, shows it, and writes a row if one is due."""
         trainer = self._trainer
+        self._send_episodes(trainer.updates)
         self.interval.add(row, trainer.steps - self._steps, trainer.elapsed - self._elapsed)
         self._steps, self._elapsed = trainer.steps, trainer.elapsed
         self._show(row)
@@ -55,6 +56,7 @@ class Reporter:
 
         A run that ended before its first update gets a row as well: it says that there was none.
         """
+        self._send_episodes(self._trainer.updates + 1)  # Of an update that failed.
         if not self._ended and (self.interval.updates > 0 or self._trainer.updates == 0):
             self._write()
         self._ended = True
@@ -66,6 +68,10 @@ class Reporter:
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Takes what `state_dict` returned."""
         self.interval.load_state_dict(state)
+
+    def _send_episodes(self, update: int) -> None:
+        for episode in self._trainer.take_episodes():
+            self._telemetry.episode(episode, self._trainer.sessions, update)
 
     def _write(self) -> None:
         self._telemetry.write(

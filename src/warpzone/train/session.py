@@ -38,7 +38,7 @@ from warpzone.train.reporting import Reporter
 from warpzone.train.run_folder import RunFolder
 from warpzone.train.saving import METRICS, Saver
 from warpzone.train.trainer import Trainer
-from warpzone.train.watch import hint_observers, start_watchdogs
+from warpzone.train.watch import hint_observers, make_slow_steps, start_watchdog
 
 _log = logging.getLogger(__name__)
 
@@ -85,14 +85,14 @@ def start(
     runs = Path(config.run.runs)
     existed = runs.exists()
     run = RunDirectory.create(runs, run_name(config), to_toml(config))
-    try:
-        trainer = Trainer(config, run.workers)
-    except BaseException:
-        run.discard_empty()  # What cannot be built leaves no run, only the logs of its workers.
-        if not existed and not any(runs.iterdir()):
-            runs.rmdir()
-        raise
-    with closing(trainer):
+    with ExitStack() as stack:
+        try:
+            trainer = _make_trainer(run, config, stack)
+        except BaseException:
+            run.discard_empty()  # What cannot be built leaves no run, only the logs of its workers.
+            if not existed and not any(runs.iterdir()):
+                runs.rmdir()
+            raise
         return run, _train(run, trainer, None, _Watch(display, record, observers, until))
 
 
@@ -132,7 +132,8 @@ def resume(
         asdict(saved_config(target)), asdict(config), FREE_OPTIONS, allow_changes
     )
     check_incomplete(path, config)
-    with closing(Trainer(config, run.workers)) as trainer:
+    with ExitStack() as stack:
+        trainer = _make_trainer(run, config, stack)
         watch = _Watch(display, record, observers, until)
         return run, _train(run, trainer, path, watch, changes)
 
@@ -169,6 +170,15 @@ class RunTraining:
             )[1]
         except RunCompleteError:
             return StopRequest()
+
+
+def _make_trainer(run: RunDirectory, config: TrainConfig, stack: ExitStack) -> Trainer:
+    """Builds the trainer of a run; the stack closes it."""
+    slow_steps = make_slow_steps(config.watch, run)
+    if slow_steps is not None:
+        stack.callback(slow_steps.close)
+    trainer = Trainer(config, worker_logs=run.workers, step_watch=slow_steps)
+    return stack.enter_context(closing(trainer))
 
 
 def _train(
@@ -267,12 +277,9 @@ def _make_loop(
     if options.run.wandb:
         sinks.append(WandbSink(options.run.wandb, run.name, run.path, asdict(options)))
     telemetry = stack.enter_context(Telemetry(sinks, [JsonlSink(run.episodes)]))
-    trainer.episodes.sink = lambda episode: telemetry.episode(
-        episode, trainer.sessions, trainer.updates + 1
-    )
     resources = ResourceMonitor(run.path)
     stack.callback(resources.close)
-    start_watchdogs(trainer, heartbeat, run, stack)
+    start_watchdog(trainer.config.watch, heartbeat, run, stack)
     reporter = Reporter(trainer, telemetry, resources, display)
     store = CheckpointStore(run.checkpoints, trainer.config.run.keep_checkpoints)
     return Loop(

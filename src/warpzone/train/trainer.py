@@ -1,12 +1,12 @@
-"""One run's moving parts: collect, learn, count, and give or take their whole state."""
+"""The trainer: collects, learns, counts, and saves or restores its whole state."""
 
 from __future__ import annotations
 
 import logging
 import time
 import warnings
+from collections.abc import Sequence
 from contextlib import nullcontext
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,129 +14,185 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from warpzone.algorithms.build import make_algorithm
 from warpzone.algorithms.ema import EmaPolicy
+from warpzone.algorithms.gradient_step import GradientStep
 from warpzone.algorithms.learner import Learner
-from warpzone.algorithms.schedules import lerp, scheduled
 from warpzone.config import TrainConfig
-from warpzone.envs.setup import feature_names
-from warpzone.models.actor_critic import ActorCritic, Decision, Obs
 from warpzone.models.arithmetic import one_thread
 from warpzone.models.build import make_model, place_model
 from warpzone.models.placement import to_device
+from warpzone.models.tree import as_tree
 from warpzone.models.weights import load_weights, strip_compiled
-from warpzone.rollout.collector import Collector, Info
-from warpzone.rollout.sources import snapshot_of
+from warpzone.rollout.collector import Collector, StepObserver
+from warpzone.rollout.rollout_env import Info, RolloutEnv
+from warpzone.rollout.sources import OverlappedSource, Rollout, SerialSource, Source, snapshot_of
 from warpzone.rollout.storage import RolloutStorage
 from warpzone.system.cpu import processor_cores
-from warpzone.telemetry.episodes import EpisodeStatistics
+from warpzone.telemetry.episodes import Episode, EpisodeStatistics
 from warpzone.telemetry.metrics import MetricRow
-from warpzone.train import build
+from warpzone.train import device
+from warpzone.train.annealing import Annealing
 from warpzone.train.curriculum.demonstrations import demonstrations
+from warpzone.train.curriculum.setup import make_starts
+from warpzone.train.environments import TrainingEnvs, Wrap, make_signals
 from warpzone.train.episode_log import EpisodeLog
+from warpzone.train.episode_returns import EpisodeReturns
 from warpzone.train.guidance.guidance import Guidance
+from warpzone.train.network import Inference, compile_model, make_optimizer
 from warpzone.train.pace import speed_row
 from warpzone.train.random_streams import RandomStreams
 from warpzone.train.replay_learning import ReplayLearning
+from warpzone.train.timed_env import StepWatch, TimedEnv
 
 _log = logging.getLogger(__name__)
 
 
 class Trainer:
-    """Trains a policy, an update at a time."""
+    """Trains a policy, one update at a time."""
 
-    def __init__(self, config: TrainConfig, worker_logs: Path | None = None):
-        """Builds environment, network, collector and learner; nothing is played yet.
+    def __init__(
+        self,
+        config: TrainConfig,
+        *,
+        worker_logs: Path | None = None,
+        wrap: Wrap | None = None,
+        observers: Sequence[StepObserver] = (),
+        step_watch: StepWatch | None = None,
+    ):
+        """Builds environments, network, collector and learner; nothing is played yet.
 
         Args:
             config: The configuration.
             worker_logs: Folder for the logs of worker processes; temporary without one.
+            wrap: Puts Gymnasium's vector wrappers around the environments.
+            observers: Called after every step, before the trainer's own.
+            step_watch: Learns when each step of the environments begins and ends.
         """
         self.config = config
-        self.random = RandomStreams(config.run.seed)
-        torch.set_num_threads(config.run.torch_threads or processor_cores())
-        self.device = build.choose_device(config)
-        self.env = build.make_env(config, worker_logs)
-        space, actions = self.env.single_observation_space, len(self.env.config.actions)
-        model = make_model(config.model, space, actions, feature_names())
-        self.model = place_model(model, self.device)
-        self.precision = build.choose_precision(config, self.device)
-        self.autocast = build.make_autocast(self.precision, self.device)
-        self.storage = self._make_storage()
-        self.guidance = Guidance(self.env, config)
-        policy = snapshot_of(self.model) if config.run.overlap else self.model
-        self.collector = Collector(
-            self.env, policy, self.storage, self.random.collect, partial(self._infer, policy)
-        )
-        self.collector.override = self.guidance.override
-        self.collector.patience = config.env.stagnation_limit * config.env.frame_skip
-        self.source = build.make_source(self.collector, self.model, self._make_storage)
-        self.optimizer = build.make_optimizer(config, self.model)
-        self.learner = Learner(
-            self.model,
-            self.optimizer,
-            build.learner_settings(config),
-            self.random.learn,
-            self.autocast,
-            scaler=build.make_scaler(self.precision, self.device),
-        )
-        self.average = EmaPolicy(self.model, config.learn.ema_decay)
-        self.statistics = EpisodeStatistics()
-        self.episodes = EpisodeLog(self.statistics)
-        self.starts = build.make_starts(config, self.env, self.random.starts_seed)
-        self.collector.observers.append(self._observe)
-        self.replay = self._make_replay() if config.replay.capacity else None
-        if config.run.compile:
-            for model in dict.fromkeys((self.model, policy)):
-                build.compile_model(model, partial(self._try_out, model))
-        # A choice from tiles for some dozens of games is too little to share.
-        small = config.env.obs == "tiles" and self.device.type == "cpu"
-        self._plays_with_one_thread = small and not config.run.overlap
         self.steps = self.updates = 0
-        self._played = 0
         self.sessions = 1
         self.elapsed = 0.0
+        self._steps_begun = 0
+        self._ended: list[Episode] = []
+        self.random = RandomStreams(config.run.seed)
+        torch.set_num_threads(config.run.torch_threads or processor_cores())
+        self.device = device.choose_device(config)
+        self.precision = device.choose_precision(config, self.device)
+        self.autocast = device.make_autocast(self.precision, self.device)
+        self.envs = TrainingEnvs(config, wrap, worker_logs)
+        self.env = self.envs.base
+        space = self.envs.outer.single_observation_space
+        model = make_model(config.model, space, self.envs.actions)
+        self.model = place_model(model, self.device)
+        self.guidance = Guidance(self.env, config)
+        self.statistics = EpisodeStatistics()
+        self.returns = EpisodeReturns(config.env.num_envs)
+        self.episodes = EpisodeLog(self.statistics)
+        self.starts = make_starts(config, self.env, self.random.starts_seed)
+        self.signals = make_signals(config)
+        stepper = self.envs.stepper()
+        if step_watch is not None:
+            stepper = TimedEnv(stepper, step_watch)
+        self.collector = self._make_collector(stepper, [*observers, self._observe])
+        self.storage = self.collector.storage
+        self.source = self._make_source()
+        self.optimizer = make_optimizer(config.learn, self.model)
+        self.learner = self._make_learner()
+        self.annealing = Annealing(config, self.guidance)
+        self.average = EmaPolicy(self.model, config.learn.ema_decay)
+        self.replay = self._make_replay() if config.replay.capacity else None
+        if config.run.compile:
+            for network in dict.fromkeys((self.model, self.collector.model)):
+                compile_model(network, Inference(network, self.autocast), self.storage)
+
+    # One update: collect, log, train.
 
     def begin(self) -> None:
-        """Starts the games of a new run."""
+        """Starts the environments of a new run."""
         for note in self.guidance.notes:
             _log.log(note.level, "%s", note.text)
         self.collector.begin(self.config.run.seed)
 
     def update(self) -> MetricRow:
-        """One rollout and what is learned from it."""
+        """Collects a rollout, learns from it and returns metrics."""
         began = time.perf_counter()
-        with one_thread() if self._plays_with_one_thread else nullcontext():
-            rollout = self.source.take()
-        self.storage = rollout.storage
-        self._played = self.steps + self._batch
-        self.episodes.flush()
-        forced = bool(self.storage.forced.any())
-        row = self.guidance.after_rollout(self.statistics.best_progress, self.success > 0, forced)
-        row |= self.starts.metrics()
+        rollout = self._collect()
+        row = self._between_rollouts()
         self.source.launch()
         learning = time.perf_counter()
-        rate = self._apply_schedules()
-        row |= self.learner.learn(self.storage, self._entropy_weight())
+        row |= self._learn()
+        learned = time.perf_counter()
+        row |= self._rollout_metrics()
+        self.source.release()
+        self.steps += self._rollout_size
+        self.updates += 1
+        wall = time.perf_counter() - began
+        self.elapsed += wall
+        return row | speed_row(rollout, learned - learning, wall)
+
+    def _collect(self) -> Rollout:
+        with one_thread() if self._acts_with_one_thread else nullcontext():
+            rollout = self.source.take()
+        self.storage = rollout.storage
+        self._steps_begun = self.steps + self._rollout_size
+        return rollout
+
+    def _between_rollouts(self) -> MetricRow:
+        """Everything that touches the environments, while none of them steps."""
+        self._ended += self.episodes.flush()
+        overridden = bool(self.storage.overridden.any())
+        best = self.statistics.best_progress
+        row = self.guidance.after_rollout(best, self.success > 0, overridden)
+        return row | self.starts.metrics()
+
+    def _learn(self) -> MetricRow:
+        rate = self.annealing.learning_rate(self.steps, self.success)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        ent_coef = self.annealing.ent_coef(self.success)
+        row: MetricRow = {"learn/learning_rate": rate}
+        row |= self.learner.learn(self.storage, ent_coef)
         if self.replay is not None:
             self.replay.push(self.storage)
             row |= self.replay.learn(self.updates, self.steps / self.config.run.steps)
         self.average.update(self.model)
-        learned = time.perf_counter()
-        row["reward/sum"] = float(self.storage.rewards.sum())
-        row["rollout/override_share"] = float(self.storage.forced.float().mean())
-        self.source.release()
-        self.steps += self._batch
-        self.updates += 1
-        wall = time.perf_counter() - began
-        self.elapsed += wall
-        return row | {"learn/learning_rate": rate} | speed_row(rollout, learned - learning, wall)
+        return row
+
+    def _rollout_metrics(self) -> MetricRow:
+        return {
+            "reward/sum": float(self.storage.rewards.sum()),
+            "rollout/override_share": float(self.storage.overridden.float().mean()),
+        }
+
+    def _observe(self, info: Info, rewards: NDArray[np.float32], ended: NDArray[np.bool_]) -> None:
+        returns = self.returns.add(rewards, ended)
+        self.episodes.observe(info, ended, self._steps_begun, self.starts.begun, returns)
+        self.starts.observe(info, ended)
+        self.guidance.observe(info, ended)
 
     @property
-    def _batch(self) -> int:
-        return self.storage.steps * self.storage.lanes
+    def _rollout_size(self) -> int:
+        return self.storage.steps * self.storage.num_envs
+
+    @property
+    def _acts_with_one_thread(self) -> bool:
+        """Choosing actions from tiles for a few dozen environments is too little work to share."""
+        run, env = self.config.run, self.config.env
+        return env.obs == "tiles" and self.device.type == "cpu" and not run.overlap
+
+    @property
+    def success(self) -> float:
+        """Clear rate of the last episodes, from 0 to 1."""
+        return self.statistics.clear_rate or 0.0
+
+    def take_episodes(self) -> list[Episode]:
+        """Episodes that ended since the last call."""
+        ended, self._ended = self._ended, []
+        return ended
 
     def counters(self) -> MetricRow:
-        """Where the run stands."""
+        """How far the run is."""
         return {
             "run/steps": self.steps,
             "run/updates": self.updates,
@@ -146,117 +202,108 @@ class Trainer:
 
     @property
     def place(self) -> str:
-        """Where and how it is computed, for people."""
+        """Where and how the run computes, for people."""
         env = self.config.env
-        games = f"on {_threads(env.num_threads or processor_cores())}"
+        how = f"on {_threads(env.num_threads or processor_cores())}"
         if env.vector != "native":
-            games = f"in {'processes' if env.vector == 'async' else 'turn'} on {env.backend}"
+            how = f"in {'processes' if env.vector == 'async' else 'turn'} on {env.backend}"
         compiled = ", compiled" if self.config.run.compile else ""
         return (
-            f"on {self.device}, {self.precision}{compiled}, arithmetic on "
-            f"{_threads(torch.get_num_threads())}, {self.env.num_envs} games {games}"
+            f"on {self.device}, {self.precision}{compiled}, PyTorch on "
+            f"{_threads(torch.get_num_threads())}, {self.env.num_envs} environments {how}"
         )
-
-    @property
-    def success(self) -> float:
-        """Clears among the last episodes, from 0 to 1."""
-        return self.statistics.clear_rate or 0.0
 
     def close(self) -> None:
-        """Ends the games."""
+        """Stops collecting and closes the environments."""
         self.source.close()
-        self.env.close()
+        self.envs.outer.close()
 
     def abandon_update(self) -> None:
-        """Makes the state whole after an update that broke off: the games stay where they are.
+        """Restores a consistent state after an update that failed; the environments stay.
 
-        Its rollout is forgotten; the next one begins with what the lanes see now, unless it was
-        collected already.
+        Its rollout is forgotten. The next one begins with the present observations, unless it has
+        been collected already.
         """
         if self.source.abandon():
-            obs, info = self.env.observe()
-            self.collector.storage.put_first(obs)
-            self.collector.storage.first[0] = torch.from_numpy(info["steps"] == 0)
+            if self.envs.is_wrapped:  # Only wrappers know how observations look now.
+                self.collector.begin(self.random.envs_seed(self.sessions + self.updates))
+            else:
+                obs, info = self.env.observe()
+                self.collector.storage.put_first(as_tree(obs))
+                self.collector.storage.first[0] = torch.from_numpy(info["steps"] == 0)
         self.optimizer.zero_grad(set_to_none=True)
 
-    # What training depends on besides weights: success so far and steps done.
+    # The parts.
 
-    def _apply_schedules(self) -> float:
-        learn = self.config.learn
-        total = self.config.run.steps
-        rate = learn.learning_rate * scheduled(
-            learn.lr_schedule,
-            self.steps / total,
-            learn.lr_final_factor,
-            learn.lr_warmup,
-            self._batch / total,
-        )
-        rate *= lerp(1.0, learn.lr_success_factor, self.success)
-        rate = self.guidance.rate(rate)
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
-        return rate
-
-    def _entropy_weight(self) -> float:
-        learn = self.config.learn
-        faded = self.success**learn.ent_coef_fade
-        annealed = lerp(learn.ent_coef, learn.ent_coef_at_success, faded)
-        return self.guidance.entropy(annealed)
-
-    def _infer(
-        self, model: ActorCritic, obs: Obs, state: torch.Tensor, first: torch.Tensor
-    ) -> Decision:
-        with self.autocast():
-            decision = model.step(*to_device((obs, state, first), self.device))
-        return decision._replace(logits=decision.logits.cpu(), values=decision.values.cpu())
-
-    @torch.inference_mode()
-    def _try_out(self, model: ActorCritic) -> None:
-        self._infer(
-            model,
-            self.storage.obs(0),
-            self.model.initial_state(self.storage.lanes),
-            self.storage.first[0],
-        )
-
-    def _observe(self, info: Info, ended: NDArray[np.bool_]) -> None:
-        self.episodes.observe(info, ended, self._played, self.starts.begun)
-        self.starts.observe(info, ended)
-        self.guidance.observe(info, ended)
-
-    def _make_storage(self) -> RolloutStorage:
+    def _make_storage(self, stepper: RolloutEnv) -> RolloutStorage:
         return RolloutStorage(
             self.config.learn.rollout_steps,
-            self.config.env.num_envs,
-            self.env.single_observation_space,
+            stepper.num_envs,
+            stepper.obs_spaces,
             self.model.memory.state_size,
             pinned=self.device.type == "cuda",
         )
 
+    def _make_collector(self, stepper: RolloutEnv, observers: list[StepObserver]) -> Collector:
+        policy = snapshot_of(self.model) if self.config.run.overlap else self.model
+        return Collector(
+            stepper,
+            policy,
+            self._make_storage(stepper),
+            self.random.collect,
+            Inference(policy, self.autocast),
+            observers=observers,
+            override=self.guidance.override,
+            signals=self.signals,
+        )
+
+    def _make_source(self) -> Source:
+        if not self.config.run.overlap:
+            return SerialSource(self.collector)
+        spare = self._make_storage(self.collector.env)
+        return OverlappedSource(self.collector, self.model, spare)
+
+    def _make_learner(self) -> Learner:
+        options = self.config.learn
+        scaler = device.make_scaler(self.precision, self.device)
+        return Learner(
+            self.model,
+            make_algorithm(options),
+            GradientStep(self.model, self.optimizer, options, scaler),
+            options,
+            generator=self.random.learn,
+            autocast=self.autocast,
+        )
+
     def _make_replay(self) -> ReplayLearning:
         return ReplayLearning(
-            self.config,
-            self.env.single_observation_space,
+            self.config.replay,
+            self.config.learn,
             self.model,
-            apply=self.learner.take_step,
+            obs_spaces=self.collector.env.obs_spaces,
+            stacks=self.envs.stacks(self.config),
+            num_envs=self.env.num_envs,
+            minimize=self.learner.gradient.minimize,
             autocast=self.autocast,
             seed=self.random.replay_seed,
-            shown=demonstrations(self.config) if self.config.starts.solutions else (),
+            demonstrations=demonstrations(self.config) if self.config.starts.solutions else (),
         )
 
     # Everything that an exact resume needs.
 
     def state_dict(self) -> dict[str, Any]:
         """The whole run between two updates."""
-        self.source.settle()
+        self.source.wait()
         return {
             "model": strip_compiled(self.model.state_dict()),
             "average": self.average.state_dict(),
             "optimizer": self.optimizer.state_dict(),
             "learner": self.learner.state_dict(),
             "random": self.random.state_dict(),
-            "lanes": self._saved_lanes(),
+            "envs": self._saved_envs(),
             "source": self.source.state_dict(),
+            "signals": self.signals.state_dict(),
+            "returns": self.returns.state_dict(),
             "episodes": self.episodes.state_dict(),
             "guidance": self.guidance.state_dict(),
             "replay": {} if self.replay is None else self.replay.state_dict(),
@@ -272,10 +319,10 @@ class Trainer:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Goes on exactly where `state_dict` was taken, or says that new episodes must begin.
+        """Resumes exactly where `state_dict` was taken, or warns that new episodes must begin.
 
         Raises:
-            CheckpointError: When the network has other parts.
+            CheckpointError: The network has other parts.
         """
         load_weights(self.model, state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
@@ -285,29 +332,31 @@ class Trainer:
         self.statistics.load_state_dict(state["statistics"])
         counters = state["counters"]
         self.steps, self.updates = counters["steps"], counters["updates"]
-        self._played = self.steps
+        self._steps_begun = self.steps
         self.sessions = counters["starts"] + 1
         self.elapsed = counters["elapsed"]
         self.episodes.load_state_dict(state["episodes"])
         if self.replay is not None:
             self.replay.load_state_dict(state["replay"])
         if self.env.saves_states:
-            self._load_games(state)
+            self._load_envs(state)
         else:
             self._begin_anew(state)
 
-    def _saved_lanes(self) -> list[bytes]:
-        """The state of every lane; none where a machine keeps its own to itself."""
+    def _saved_envs(self) -> list[bytes]:
+        """The state of every environment; empty where an emulator cannot save its state."""
         if not self.env.saves_states:
             return []
-        return [self.env.save_state(lane) for lane in range(self.env.num_envs)]
+        return [self.env.save_state(index) for index in range(self.env.num_envs)]
 
-    def _load_games(self, state: dict[str, Any]) -> None:
-        self.env.reset(seed=0)
+    def _load_envs(self, state: dict[str, Any]) -> None:
+        self.collector.env.reset(seed=0)
         self.starts.load_state_dict(state["starts"])
-        for lane, blob in enumerate(state["lanes"]):
-            self.env.load_state(blob, [lane])
+        for index, blob in enumerate(state["envs"]):
+            self.env.load_state(blob, [index])
         self.source.load_state_dict(state["source"])
+        self.signals.load_state_dict(state["signals"])
+        self.returns.load_state_dict(state["returns"])
         self.guidance.load_state_dict(state["guidance"])
         self.collector.state = to_device(state["memory"], self.device)
         self.starts.prepare_next()
@@ -315,17 +364,14 @@ class Trainer:
     def _begin_anew(self, state: dict[str, Any]) -> None:
         env = self.config.env
         warnings.warn(
-            f"games of --backend {env.backend} --vector {env.vector} cannot be saved: every one "
-            "begins a new episode, so this run will not equal one that was never interrupted",
+            f"environments of --backend {env.backend} --vector {env.vector} cannot be saved: all "
+            "of them begin a new episode, so this run will not equal one that was never "
+            "interrupted",
             stacklevel=2,
         )
-        # Pilot and meter follow episodes, and those are gone; what was judged of the run is not.
-        self.guidance.load_state_dict(
-            self.guidance.state_dict()
-            | {part: state["guidance"][part] for part in ("rescue", "adaptive")}
-        )
-        # Other games than those that the run began with.
-        self.collector.begin(self.random.games_seed(self.sessions))
+        self.guidance.load_state_dict(state["guidance"], same_episodes=False)
+        # Other episodes than those that the run began with.
+        self.collector.begin(self.random.envs_seed(self.sessions))
 
 
 def _threads(count: int) -> str:

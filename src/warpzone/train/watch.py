@@ -10,24 +10,24 @@ from warpzone.telemetry.advice import Observer
 from warpzone.telemetry.heartbeat import Heartbeat
 from warpzone.telemetry.watchdog import SlowSteps, StallWatchdog
 from warpzone.train.guidance.hints import Hints
-from warpzone.train.timed_env import TimedEnv
-from warpzone.train.trainer import Trainer
 
 
-def start_watchdogs(
-    trainer: Trainer, heartbeat: Heartbeat, run: RunDirectory, stack: ExitStack
+def start_watchdog(
+    options: WatchOptions, heartbeat: Heartbeat, run: RunDirectory, stack: ExitStack
 ) -> None:
-    """Watches for stalls and slow steps until the stack is closed."""
-    options = trainer.config.watch
+    """Watches for stalls until the stack is closed."""
     if options.stall_seconds > 0:
         stalls = StallWatchdog(
             lambda: heartbeat.seconds_since_progress, options.stall_seconds, run.stalls
         )
         stack.callback(stalls.close)
-    if options.slow_step > 0:
-        slow = SlowSteps(options.slow_step, options.slow_count, options.slow_window, run.stalls)
-        stack.callback(slow.close)
-        trainer.collector.env = TimedEnv(trainer.env, slow)
+
+
+def make_slow_steps(options: WatchOptions, run: RunDirectory) -> SlowSteps | None:
+    """Makes the watch for slow steps of the environments, if it is enabled."""
+    if options.slow_step <= 0:
+        return None
+    return SlowSteps(options.slow_step, options.slow_count, options.slow_window, run.stalls)
 
 
 def hint_observers(options: WatchOptions) -> list[Observer]:

@@ -106,18 +106,17 @@ def test_the_levels_log_names_the_level_that_was_played(tmp_path: Path, rom_path
     config = tiny(tmp_path)
     object.__setattr__(config.env, "level", "random")
     object.__setattr__(config.env, "max_steps", 3)
-    trainer = Trainer(config)
-    trainer.begin()
-    now = [""] * trainer.env.num_envs
+    now = [""] * config.env.num_envs
     wrong = []
 
-    def watch(info: dict[str, np.ndarray], ended: np.ndarray) -> None:
-        for lane in range(trainer.env.num_envs):
-            now[lane] = f"{info['world'][lane]}-{info['stage'][lane]}"
-            if now[lane] != trainer.starts.begun(lane).level:
-                wrong.append((lane, now[lane]))
+    def watch(info: dict[str, np.ndarray], rewards: np.ndarray, ended: np.ndarray) -> None:
+        for env in range(config.env.num_envs):
+            now[env] = f"{info['world'][env]}-{info['stage'][env]}"
+            if now[env] != trainer.starts.begun(env).level:
+                wrong.append((env, now[env]))
 
-    trainer.collector.observers.insert(0, watch)
+    trainer = Trainer(config, observers=[watch])
+    trainer.begin()
     trainer.update()
     trainer.update()
     assert not wrong
@@ -126,10 +125,14 @@ def test_the_levels_log_names_the_level_that_was_played(tmp_path: Path, rom_path
 
 
 def test_a_missing_way_says_how_to_find_it(tmp_path: Path, rom_path: Path) -> None:
-    with pytest.raises(SolutionError, match=r"is no folder of ways; `warpzone solve --level all"):
+    with pytest.raises(
+        SolutionError, match=r"is not a folder of solutions; `warpzone solve --level all"
+    ):
         read_guides(tmp_path / "nothing", ["1-1"], 64)
-    with pytest.raises(SolutionError, match=r"has no way for 1-1; `warpzone solve --level 1-1"):
+    with pytest.raises(
+        SolutionError, match=r"has no solution for 1-1; `warpzone solve --level 1-1"
+    ):
         read_guides(tmp_path, ["1-1"], 64)
     shutil.copy(WAYS / "1-2.solution", tmp_path / "1-1.solution")
-    with pytest.raises(SolutionError, match="is a way for 1-2, not for 1-1"):
+    with pytest.raises(SolutionError, match="is a solution for 1-2, not for 1-1"):
         read_guides(tmp_path, ["1-1"], 64)

@@ -113,11 +113,12 @@ def test_only_episodes_from_the_level_start_count_for_the_clear_rate(env: MarioV
     _, _, _, _, info = env.step(np.full(LANES, STAND))
     info["end_reason"] = np.full(LANES, end_number("clear"))
     within = Start("1-1", Place(b"", 0, 0))
-    log.observe(info, ended, 0, lambda lane: within)
+    returns = np.zeros(LANES)
+    log.observe(info, ended, 0, lambda lane: within, returns)
     log.flush()
     assert statistics.clear_rate is None
     assert statistics.total == LANES
-    log.observe(info, ended, 0, lambda lane: within if lane else Start("1-1"))
+    log.observe(info, ended, 0, lambda lane: within if lane else Start("1-1"), returns)
     log.flush()
     assert statistics.clear_rate == 1.0
 

@@ -1,4 +1,4 @@
-"""Adaptive control follows the share of lanes that move, within its bounds."""
+"""Adaptive control follows the share of environments that move, within its bounds."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_scales_stay_within_bounds_over_ten_thousand_random_inputs() -> None:
     assert Scales(*(high for _, high in bounds(options))) in seen
 
 
-def test_fewer_lanes_that_move_never_give_a_smaller_scale() -> None:
+def test_fewer_environments_that_move_never_give_a_smaller_scale() -> None:
     ends = []
     for share in (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0):
         control = AdaptiveControl(AdaptiveOptions())

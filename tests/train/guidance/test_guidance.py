@@ -22,16 +22,17 @@ from warpzone.config import (
 from warpzone.envs.actions import ACTION_SETS, resolve_actions
 from warpzone.errors import ConfigError
 from warpzone.models.actor_critic import log_prob
-from warpzone.train.guidance.guidance import Plans
+from warpzone.rollout.collector import StepObserver
+from warpzone.train.guidance.plans import Plans
 from warpzone.train.trainer import Trainer
 
 ACTIONS = ACTION_SETS["right-only"]
-LANES = 8
+ENVS = 8
 
 
 def small(**tables: object) -> TrainConfig:
     config = TrainConfig(
-        env=EnvOptions(obs="tiles", num_envs=LANES, num_threads=1),
+        env=EnvOptions(obs="tiles", num_envs=ENVS, num_threads=1),
         model=ModelOptions(hidden=16),
         learn=LearnOptions(rollout_steps=32, minibatch_size=256, epochs=1),
         run=RunOptions(steps=10**6, torch_threads=1, device="cpu"),
@@ -39,10 +40,10 @@ def small(**tables: object) -> TrainConfig:
     return replace(config, **tables)  # type: ignore[arg-type]
 
 
-def standing_still(config: TrainConfig) -> Trainer:
+def standing_still(config: TrainConfig, *observers: StepObserver) -> Trainer:
     """A trainer whose policy never moves and never learns to."""
     config = replace(config, learn=replace(config.learn, learning_rate=1e-30))
-    trainer = Trainer(config)
+    trainer = Trainer(config, observers=observers)
     with torch.no_grad():
         trainer.model.policy.weight.zero_()
         trainer.model.policy.bias.zero_()
@@ -56,13 +57,12 @@ def test_a_policy_that_stands_still_is_driven_500_pixels_by_the_first_rescue(
     rom_path: Path, overlap: bool
 ) -> None:
     config = small(rescue=RescueOptions(after=3, cool_down=100))
-    trainer = standing_still(replace(config, run=replace(config.run, overlap=overlap)))
-    furthest = np.zeros(LANES, np.int64)
+    furthest = np.zeros(ENVS, np.int64)
 
-    def watch(info: dict[str, np.ndarray], ended: np.ndarray) -> None:
+    def watch(info: dict[str, np.ndarray], rewards: np.ndarray, ended: np.ndarray) -> None:
         np.maximum(furthest, info["progress"], out=furthest)
 
-    trainer.collector.observers.append(watch)
+    trainer = standing_still(replace(config, run=replace(config.run, overlap=overlap)), watch)
     rows = []
     while not rows or rows[-1]["rescue/count"] == 0:
         assert furthest.max() < 50, "nobody should have moved yet"
@@ -76,35 +76,36 @@ def test_a_policy_that_stands_still_is_driven_500_pixels_by_the_first_rescue(
     assert sum(row["rollout/override_share"] for row in rows) * 32 == pytest.approx(480 / 4)
 
 
-def test_the_ratios_of_unforced_steps_are_bit_equal_with_and_without_forced_lanes(
+def test_ratios_of_other_steps_are_bit_equal_with_and_without_an_override(
     rom_path: Path,
 ) -> None:
-    """Forcing some lanes changes nothing of what the learner sees of the others."""
+    """Overriding some environments changes nothing of what the learner sees of the others."""
     ratios = []
-    for forced_lanes in ([], [0, 2, 4, 6]):
+    for overridden in ([], [0, 2, 4, 6]):
         trainer = Trainer(small())
         trainer.begin()
-        trainer.guidance.override.force([ACTIONS.index("RIGHT+A+B")] * 32, forced_lanes)
+        trainer.guidance.override.follow([ACTIONS.index("RIGHT+A+B")] * 32, overridden)
         storage = trainer.source.take().storage
-        assert storage.forced.any(0).nonzero().flatten().tolist() == forced_lanes
-        rollout = trainer.learner._rollout(storage, trainer.learner._targets(storage))
+        assert storage.overridden.any(0).nonzero().flatten().tolist() == overridden
+        rollout = trainer.learner.tensors(storage, trainer.learner.targets(storage))
         with torch.no_grad(), trainer.autocast():
             decision = trainer.model.unroll(rollout.obs, rollout.state, rollout.first)
-        ratio = (log_prob(decision.logits, rollout.actions) - rollout.log_probs).exp()
-        ratios.append(torch.stack([ratio, rollout.advantages, rollout.returns])[:, :, 1::2])
+        steps = rollout.steps
+        ratio = (log_prob(decision.logits, steps["actions"]) - steps["log_probs"]).exp()
+        ratios.append(torch.stack([ratio, steps["advantages"], steps["returns"]])[:, :, 1::2])
         trainer.close()
     assert torch.equal(ratios[0], ratios[1])
 
 
-def test_weights_after_learning_do_not_depend_on_what_forced_steps_report(rom_path: Path) -> None:
+def test_weights_do_not_depend_on_what_overridden_steps_report(rom_path: Path) -> None:
     results = []
     for garbage in (0.0, -1e4):
         trainer = Trainer(small())
         trainer.begin()
-        trainer.guidance.override.force([ACTIONS.index("RIGHT+A+B")] * 20, range(0, LANES, 2))
+        trainer.guidance.override.follow([ACTIONS.index("RIGHT+A+B")] * 20, range(0, ENVS, 2))
         storage = trainer.source.take().storage
-        storage.log_probs[storage.forced] = garbage
-        storage.rewards[storage.forced] = garbage
+        storage.log_probs[storage.overridden] = garbage
+        storage.rewards[storage.overridden] = garbage
         trainer.learner.learn(storage, ent_coef=0.01)
         results.append(torch.cat([p.detach().flatten() for p in trainer.model.parameters()]))
         trainer.close()
@@ -121,13 +122,13 @@ def test_adaptive_control_shows_in_the_next_rollouts_rewards(rom_path: Path) -> 
         first = trainer.update()
         weight = first.get("adaptive/distance_weight", trainer.config.reward.distance)
         assert weight == pytest.approx(0.02 if enabled else 0.01)
-        trainer.guidance.override.force([ACTIONS.index("RIGHT+B")] * 20, range(LANES))
+        trainer.guidance.override.follow([ACTIONS.index("RIGHT+B")] * 20, range(ENVS))
         row = trainer.update()
-        time_penalty = trainer.config.reward.time * 32 * LANES
+        time_penalty = trainer.config.reward.time * 32 * ENVS
         sums.append(row["reward/sum"] + time_penalty)
         trainer.close()
     assert sums[1] == pytest.approx(2 * sums[0], rel=1e-3)
-    assert sums[0] > 0.01 * 100 * LANES
+    assert sums[0] > 0.01 * 100 * ENVS
 
 
 def plans(script: ScriptOptions, actions: str = "right-only") -> Plans:

@@ -39,10 +39,10 @@ def test_zero_switches_each_kind_off() -> None:
 
 
 def test_a_saved_rescue_goes_on_where_it_was() -> None:
-    settings = RescueOptions(after=3, plateau=5, cool_down=2)
-    rescue = Rescue(settings)
+    options = RescueOptions(after=3, plateau=5, cool_down=2)
+    rescue = Rescue(options)
     reasons(rescue, [0, 0], best=7)
-    copy = Rescue(settings)
+    copy = Rescue(options)
     copy.load_state_dict(rescue.state_dict())
     rest = [0.0, 900, 0, 0, 0, 0, 0, 900, 900, 900]
     assert reasons(rescue, rest, best=7) == reasons(copy, rest, best=7)

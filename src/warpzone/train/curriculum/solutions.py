@@ -1,4 +1,4 @@
-"""What ways give to training: where progress lies, and places to begin at."""
+"""What solutions give to training: a route to measure progress along, and places to begin at."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from warpzone.search.solution import SUFFIX, read_solution
 
 @dataclass(frozen=True)
 class Guide:
-    """A way through a level.
+    """What is known of a level from its solution.
 
     Attributes:
         route: Along which progress is measured.
-        places: Moments of the way, the level's start left out.
+        places: Moments of the solution, except for the level's start.
     """
 
     route: Route | None
@@ -29,33 +29,36 @@ class Guide:
 def read_guides(
     folder: Path, levels: Sequence[str], spacing: int, rom: str | None = None
 ) -> dict[str, Guide]:
-    """Replays the way of each level.
+    """Replays the solution of each level.
 
     Args:
         folder: With files such as `8-4.solution`.
-        levels: Which ones are needed.
+        levels: The levels that are needed.
         spacing: Pixels between two places.
         rom: Game image; by default the installed one.
 
     Raises:
-        WayError: When there is no way for a level, or it does not fit the game.
+        SolutionError: A level has no solution, or its solution is for another game.
     """
     if not folder.is_dir():
         raise SolutionError(
-            f"{folder} is no folder of ways; `warpzone solve --level all -o {folder}` makes them"
+            f"{folder} is not a folder of solutions; "
+            f"`warpzone solve --level all -o {folder}` makes them"
         )
     guides: dict[str, Guide] = {}
     for level in levels:
         path = folder / f"{level}{SUFFIX}"
         if not path.exists():
             raise SolutionError(
-                f"{folder} has no way for {level}; "
+                f"{folder} has no solution for {level}; "
                 f"`warpzone solve --level {level} -o {folder}` finds one"
             )
         solution = read_solution(path)
         if solution.level != level:
-            raise SolutionError(f"{path} is a way for {solution.level}, not for {level}; rename it")
-        track, states = route_and_start_states(solution, spacing, rom)
-        route = make_route(track.points, maze=track.maze)
-        guides[level] = Guide(route, tuple(states[1:]))
+            raise SolutionError(
+                f"{path} is a solution for {solution.level}, not for {level}; rename it"
+            )
+        route, states = route_and_start_states(solution, spacing, rom)
+        native = make_route(route.points, maze=route.maze)
+        guides[level] = Guide(native, tuple(states[1:]))
     return guides

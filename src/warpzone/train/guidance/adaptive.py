@@ -1,4 +1,4 @@
-"""Adaptive control: pushes harder while few lanes move forward, and eases off when most do."""
+"""Adaptive control: pushes harder while few environments move forward, eases off when most do."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from warpzone.config import AdaptiveOptions
 
 
 class Scales(NamedTuple):
-    """Factors on what the configuration says; 1 leaves it alone."""
+    """Factors on configured values; 1 leaves a value unchanged."""
 
     distance: float = 1.0
     entropy: float = 1.0
@@ -17,7 +17,7 @@ class Scales(NamedTuple):
 
 
 class AdaptiveControl:
-    """Turns shares of lanes that move forward into scales."""
+    """Turns shares of environments that move forward into scales."""
 
     def __init__(self, options: AdaptiveOptions):
         """Begins with every scale at 1."""
@@ -28,10 +28,10 @@ class AdaptiveControl:
         self._rest = 0
 
     def observe(self, share: float) -> bool:
-        """Takes the share of a rollout's lanes that moved forward.
+        """Takes the share of a rollout's environments that moved forward.
 
-        Both the mean of the window and the moving average must agree: the one forgets an outlier,
-        the other is quick to see a turn.
+        The mean of the window and the moving average must agree: the former forgets an outlier, the
+        latter notices a change early.
 
         Returns:
             Whether the scales changed.
@@ -72,14 +72,14 @@ class AdaptiveControl:
 
         Args:
             scale: One of `scales`.
-            base: What the configuration says.
-            annealed: What annealing has made of it.
+            base: The configured value.
+            annealed: The value after annealing.
         """
         locked = self._options.lock and scale != 1.0
         return scale * (base if locked else annealed)
 
     def state_dict(self) -> dict[str, Any]:
-        """Scales and what they follow from."""
+        """Everything that an exact resume needs."""
         return {
             "scales": list(self.scales),
             "shares": list(self._shares),
@@ -88,7 +88,7 @@ class AdaptiveControl:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Takes what `state_dict` gave."""
+        """Restores what `state_dict` returned."""
         self.scales = Scales(*state["scales"])
         self._shares = deque(state["shares"], maxlen=self._options.window)
         self._average = state["average"]

@@ -1,4 +1,4 @@
-"""Rescue: notices that a policy does not get anywhere, and says when it should be helped."""
+"""Rescue: notices that a policy makes no progress, and decides when to help."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ STUCK_PIXELS = 16.0
 
 
 class Rescue:
-    """Watches the distance of rollouts."""
+    """Watches the progress of rollouts."""
 
     def __init__(self, options: RescueOptions):
-        """Begins with nothing seen."""
+        """Begins with no updates seen."""
         self._options = options
         self.count = 0
         """Rescues so far."""
@@ -27,12 +27,12 @@ class Rescue:
         self._rest = 0
 
     def look(self, pixels: float, best: float, clearing: bool) -> Reason | None:
-        """Takes an update's figures and says whether to help now.
+        """Takes the metrics of an update and decides whether to help now.
 
         Args:
-            pixels: Distance of the rollout, mean over its lanes.
+            pixels: Progress of the rollout, mean over its environments.
             best: Most progress of any episode so far.
-            clearing: Whether episodes clear the level now and then: a best cannot rise then.
+            clearing: Whether some episodes clear the level: then the best cannot rise.
         """
         options = self._options
         stuck = pixels <= STUCK_PIXELS
@@ -56,7 +56,7 @@ class Rescue:
         return reason
 
     def state_dict(self) -> dict[str, Any]:
-        """What was seen so far."""
+        """Everything that an exact resume needs."""
         return {
             "count": self.count,
             "without_distance": self._without_distance,
@@ -66,7 +66,7 @@ class Rescue:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Takes what `state_dict` gave."""
+        """Restores what `state_dict` returned."""
         self.count = state["count"]
         self._without_distance = state["without_distance"]
         self._without_best = state["without_best"]

@@ -1,0 +1,31 @@
+"""From options to an algorithm, by its registered name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from warpzone.algorithms import ppo as _ppo  # noqa: F401 - registers itself
+from warpzone.algorithms import vtrace as _vtrace  # noqa: F401 - registers itself
+from warpzone.algorithms.base import Algorithm
+from warpzone.config import LearnOptions
+from warpzone.errors import PluginError
+from warpzone.registry import algorithms
+
+
+def make_algorithm(options: LearnOptions, plugins: Sequence[str] = ()) -> Algorithm:
+    """Makes the algorithm that the options name.
+
+    Args:
+        options: Its name, and what it needs to know.
+        plugins: Modules that may have registered it, for the error if it is missing.
+
+    Raises:
+        PluginError: It is not registered, or is not a subclass of `Algorithm`.
+    """
+    algorithm = algorithms.get(options.algo, plugins)(options)
+    if not isinstance(algorithm, Algorithm):
+        raise PluginError(
+            f"learn.algo is {options.algo!r}, whose class {type(algorithm).__name__} is not a "
+            "subclass of warpzone.Algorithm"
+        )
+    return algorithm

@@ -1,0 +1,150 @@
+"""Encoders of images, [B, C, H, W] bytes: convolutions, then a linear layer."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from warpzone.models.encoder import Encoder, orthogonal, working_precision
+
+BLOCK_SIZE = 4
+
+
+class ImageEncoder(Encoder):
+    """Convolutions and a linear layer: what the encoders of images have in common."""
+
+    def __init__(self, layers: nn.Module, shape: tuple[int, int, int], size: int):
+        """Makes the encoder.
+
+        Args:
+            layers: Turn what `prepare` returns into a flat vector.
+            shape: Of an image, [C, H, W].
+            size: Width of the output.
+        """
+        super().__init__()
+        self.size = size
+        self.layers = layers
+        with torch.no_grad():
+            flat = layers(self.prepare(torch.zeros(1, *shape, dtype=torch.uint8))).shape[1]
+        self.linear = orthogonal(nn.Linear(flat, size))
+
+    def prepare(self, obs: Tensor) -> Tensor:
+        """Images as numbers around zero, in the precision of the network."""
+        return centred(obs, obs)
+
+    def forward(self, obs: Tensor) -> Tensor:
+        """Encodes images, prepared or not."""
+        prepared = obs if obs.is_floating_point() else self.prepare(obs)
+        return functional.relu(self.linear(self.layers(prepared)))
+
+
+class NatureEncoder(ImageEncoder):
+    """Three convolutions and a linear layer, after the DQN of 2015; small by default."""
+
+    def __init__(self, shape: tuple[int, int, int], channels: tuple[int, int, int], size: int):
+        """Makes the encoder for [C, H, W] images."""
+        first, second, third = channels
+        layers = nn.Sequential(
+            orthogonal(nn.Conv2d(shape[0], first, 8, stride=4)),
+            nn.ReLU(),
+            orthogonal(nn.Conv2d(first, second, 4, stride=2)),
+            nn.ReLU(),
+            orthogonal(nn.Conv2d(second, third, 3, stride=1)),
+            nn.ReLU(),
+            nn.Flatten(),
+        )
+        super().__init__(layers, shape, size)
+
+
+class ChannelsFirst(nn.Module):
+    """Moves channels to the second dimension, where layers expect them, without copying."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """From [B, H, W, C] to [B, C, H, W]."""
+        return x.permute(0, 3, 1, 2)
+
+
+class SpaceToDepthEncoder(ImageEncoder):
+    """Moves 4 x 4 blocks of pixels into channels, then two 3 x 3 convolutions: fast on a CPU."""
+
+    def __init__(self, shape: tuple[int, int, int], channels: tuple[int, int], size: int):
+        """Makes the encoder for [C, H, W] images whose sides are multiples of four."""
+        first, second = channels
+        layers = nn.Sequential(
+            ChannelsFirst(),
+            orthogonal(nn.Conv2d(shape[0] * BLOCK_SIZE**2, first, 3, stride=2, padding=1)),
+            nn.ReLU(),
+            orthogonal(nn.Conv2d(first, second, 3, stride=2, padding=1)),
+            nn.ReLU(),
+            nn.Flatten(),
+        )
+        # The layout that `space_to_depth` produces.
+        layers.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        super().__init__(layers, shape, size)
+
+    def prepare(self, obs: Tensor) -> Tensor:
+        """Blocks of pixels as numbers around zero."""
+        return centred(space_to_depth(obs), obs)
+
+
+class ResidualBlock(nn.Module):
+    """Two convolutions with a skip connection."""
+
+    def __init__(self, channels: int):
+        """Makes the block."""
+        super().__init__()
+        self.first = orthogonal(nn.Conv2d(channels, channels, 3, padding=1))
+        self.second = orthogonal(nn.Conv2d(channels, channels, 3, padding=1))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Adds the output of the convolutions to the input."""
+        residual: Tensor = self.second(functional.relu(self.first(functional.relu(x))))
+        return x + residual
+
+
+class ImpalaEncoder(ImageEncoder):
+    """The residual network of IMPALA; for GPUs."""
+
+    def __init__(self, shape: tuple[int, int, int], channels: tuple[int, ...], size: int):
+        """Makes the encoder for [C, H, W] images."""
+        layers: list[nn.Module] = []
+        before = shape[0]
+        for width in channels:
+            layers += [
+                orthogonal(nn.Conv2d(before, width, 3, padding=1)),
+                nn.MaxPool2d(3, stride=2, padding=1),
+                ResidualBlock(width),
+                ResidualBlock(width),
+            ]
+            before = width
+        super().__init__(nn.Sequential(*layers, nn.ReLU(), nn.Flatten()), shape, size)
+
+
+def space_to_depth(images: Tensor) -> Tensor:
+    """Moves blocks of 4 x 4 pixels into channels, [B, H / 4, W / 4, C * 16].
+
+    The same as `torch.nn.PixelUnshuffle`, but four bytes at a time.
+    """
+    batch, planes, height, width = images.shape
+    rows, columns = height // BLOCK_SIZE, width // BLOCK_SIZE
+    words = images.contiguous().view(torch.int32).view(batch, planes, rows, BLOCK_SIZE, columns)
+    blocks = words.permute(0, 2, 4, 1, 3).contiguous().view(torch.uint8)
+    return blocks.view(batch, rows, columns, planes * BLOCK_SIZE**2)
+
+
+def centred(values: Tensor, images: Tensor) -> Tensor:
+    """Converts bytes to numbers that are zero where the background is, mostly between -1 and 1.
+
+    The background, sky or darkness, fills most of an image and carries no information. With the
+    background at zero, networks learn considerably faster than from plain bytes.
+
+    Args:
+        values: The bytes, in any order.
+        images: The images that they belong to; the median of every fourth pixel of the newest one
+            is the background.
+    """
+    precision = working_precision(values)
+    background = images[:, -1, ::4, ::4].flatten(1).median(1).values.to(precision)
+    # A fresh tensor, changed in place: every pass over this much data is expensive.
+    return values.to(precision).sub_(background.view(-1, 1, 1, 1)).mul_(1.0 / 128.0)

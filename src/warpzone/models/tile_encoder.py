@@ -1,0 +1,65 @@
+"""The encoder of tile observations: two linear layers over everything that the grid tells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from warpzone.models.encoder import Encoder, orthogonal, working_precision
+from warpzone.models.feature_bins import FeatureBins, levels_of
+from warpzone.models.object_map import ObjectMap
+from warpzone.models.tree import Tree
+
+# Planes of a tile grid that the network sees: all but Mario's own, since the features give his
+# position. What stands still need not be seen twice, so of older grids only enemies and lifts are.
+_PLANES = 5
+_SEEN, _SEEN_BEFORE = (0, 1, 2, 3), (1, 2)
+
+
+class TileEncoder(Encoder):
+    """Two linear layers over the tile grid and its features: as numbers, in bins and on a map."""
+
+    planes: Tensor
+
+    def __init__(
+        self, shape: tuple[int, int, int], features: Sequence[str], hidden: int, size: int
+    ):
+        """Makes the encoder.
+
+        Args:
+            shape: Of the stacked grids, [C, H, W], the oldest first.
+            features: Names of the features.
+            hidden: Width of the first layer.
+            size: Width of the second layer, the output.
+        """
+        super().__init__()
+        self.size = size
+        older, cells = shape[0] // _PLANES - 1, shape[1] * shape[2]
+        planes = [_PLANES * age + plane for age in range(older) for plane in _SEEN_BEFORE]
+        planes += [_PLANES * older + plane for plane in _SEEN]
+        self.register_buffer("planes", torch.tensor(planes), persistent=False)
+        self.bins = FeatureBins([levels_of(name) for name in features])
+        self.objects = ObjectMap(features)
+        inputs = len(planes) * cells + len(features) + self.bins.size + self.objects.size
+        self.first = orthogonal(nn.Linear(inputs, hidden))
+        self.second = orthogonal(nn.Linear(hidden, size))
+
+    def prepare(self, obs: Tree) -> Tensor:
+        """Grid and features as one vector of numbers."""
+        tiles, features = obs["tiles"], obs["features"]
+        precision = working_precision(tiles)
+        grid = tiles.index_select(1, self.planes).flatten(1).to(precision) / 255.0
+        parts = [grid, *self.single_features(features), self.objects(features)]
+        return torch.cat([part.to(precision) for part in parts], 1)
+
+    def single_features(self, features: Tensor) -> tuple[Tensor, Tensor]:
+        """What features say one by one: as numbers, and in bins."""
+        return (features.to(working_precision(features)) - 128.0) / 64.0, self.bins(features)
+
+    def forward(self, obs: Tree | Tensor) -> Tensor:
+        """Encodes grids with features, prepared or not."""
+        prepared = obs if isinstance(obs, Tensor) else self.prepare(obs)
+        return functional.relu(self.second(functional.relu(self.first(prepared))))

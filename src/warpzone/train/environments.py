@@ -1,0 +1,145 @@
+"""The environments of a run, and how the collector steps them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from gymnasium import spaces
+from gymnasium.vector import VectorEnv
+
+from warpzone.config import TrainConfig
+from warpzone.envs.options import Autoreset
+from warpzone.envs.training_signals import TrainingSignals
+from warpzone.envs.vectors.make import AnyVectorEnv, make_vector_env
+from warpzone.envs.vectors.options import WorkerOptions
+from warpzone.errors import ConfigError
+from warpzone.models.tree import IMAGE
+from warpzone.rollout.rollout_env import DirectEnv, RolloutEnv, SteppedEnv
+from warpzone.runs.levels import draws_levels, trained_levels
+from warpzone.system.cpu import processor_cores
+
+_LARGEST_STATE = 1 << 20
+
+Wrap = Callable[[VectorEnv[Any, Any, Any]], VectorEnv[Any, Any, Any]]
+"""Puts Gymnasium's vector wrappers around the environments of a run."""
+
+
+class TrainingEnvs:
+    """The environments of a run, wrapped or not.
+
+    Attributes:
+        base: The environments themselves, for save states, levels and reward weights.
+        outer: The same inside the user's wrappers, if there are any.
+    """
+
+    def __init__(
+        self, config: TrainConfig, wrap: Wrap | None = None, worker_logs: Path | None = None
+    ):
+        """Makes the environments.
+
+        Args:
+            config: The configuration.
+            wrap: Puts wrappers around them. They have autoreset disabled then.
+            worker_logs: Folder for the logs of worker processes; temporary without one.
+
+        Raises:
+            ConfigError: What `wrap` returns is not around the environments.
+        """
+        autoreset: Autoreset = "same-step" if wrap is None else "disabled"
+        self.base = make_env(config, autoreset, worker_logs)
+        self.outer: VectorEnv[Any, Any, Any] = self.base if wrap is None else wrap(self.base)
+        if not isinstance(self.outer, VectorEnv) or self.outer.unwrapped is not self.base:
+            self.base.close()
+            raise ConfigError(
+                "wrap must return a gymnasium.vector.VectorWrapper around the environments that it "
+                f"is given, not {self.outer!r}"
+            )
+
+    @property
+    def is_wrapped(self) -> bool:
+        """Whether there are wrappers."""
+        return self.outer is not self.base
+
+    @property
+    def actions(self) -> int:
+        """Number of actions.
+
+        Raises:
+            ConfigError: A wrapper changed the action space to one that is not discrete.
+        """
+        space = self.outer.single_action_space
+        if not isinstance(space, spaces.Discrete):
+            raise ConfigError(f"the wrapped action space is {space}; it must stay Discrete")
+        return int(space.n)
+
+    def stepper(self) -> RolloutEnv:
+        """How the collector steps them."""
+        return SteppedEnv(self.outer) if self.is_wrapped else DirectEnv(self.base)
+
+    def stacks(self, config: TrainConfig) -> dict[str, int]:
+        """Parts of an observation that are stacks of frames, with the number of frames.
+
+        Wrappers may change frames in ways that replay cannot know, so there are none then.
+        """
+        if self.is_wrapped:
+            return {}
+        tiles = config.env.obs == "tiles"
+        return {"tiles" if tiles else IMAGE: config.env.stack or (2 if tiles else 4)}
+
+
+def make_env(
+    config: TrainConfig, autoreset: Autoreset = "same-step", worker_logs: Path | None = None
+) -> AnyVectorEnv:
+    """The environments of a run; logs of worker processes go to a folder, if one is given."""
+    env, workers = config.env, config.workers
+    return make_vector_env(
+        trained_levels(env),
+        num_envs=env.num_envs,
+        num_threads=env.num_threads or processor_cores(),
+        vector=env.vector,
+        backend=env.backend,
+        strict_stage=env.strict_stage,
+        fallback_sync=workers.fallback_sync,
+        workers=WorkerOptions(
+            prewarm=workers.prewarm,
+            delay=workers.start_delay,
+            seconds=workers.stage_seconds or None,
+            replacements=workers.replacements,
+            folder=worker_logs,
+        ),
+        autoreset=autoreset,
+        max_steps=env.max_steps,
+        stagnation_limit=env.stagnation_limit,
+        reward=config.reward.env_reward,
+        weights=config.reward.weights(env.num_envs),
+        **env.policy_env_options(),
+        power=env.power,
+        halfway=env.halfway,
+        start_state=_read_state(env.start_state),
+        exact=env.exact,
+        sticky_prob=env.sticky_prob,
+        noop_max=env.noop_max,
+        level_order="random" if draws_levels(env) and env.vector != "native" else "cycle",
+    )
+
+
+def _read_state(file: str) -> bytes:
+    """The save state that episodes start from; empty for the start of the level."""
+    if not file:
+        return b""
+    try:
+        with Path(file).open("rb") as state:
+            data = state.read(_LARGEST_STATE + 1)
+    except OSError as error:
+        raise ConfigError(f"env.start_state {file} cannot be read ({error.strerror})") from error
+    if len(data) > _LARGEST_STATE:
+        raise ConfigError(f"env.start_state {file} is too large for a save state")
+    return data
+
+
+def make_signals(config: TrainConfig) -> TrainingSignals:
+    """What the collector reads from infos."""
+    env = config.env
+    return TrainingSignals(env.num_envs, env.stagnation_limit * env.frame_skip)

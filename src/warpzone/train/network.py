@@ -1,0 +1,59 @@
+"""The network of a run: compiled on request, run for inference, optimized."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from warpzone.config import LearnOptions
+from warpzone.errors import ConfigError
+from warpzone.models import compiling
+from warpzone.models.actor_critic import ActorCritic, Decision
+from warpzone.models.placement import to_device
+from warpzone.models.tree import Tree
+from warpzone.rollout.storage import RolloutStorage
+
+
+class Inference:
+    """Runs a network on observations in the host's memory, wherever the network is."""
+
+    def __init__(self, model: ActorCritic, autocast: Callable[[], AbstractContextManager[Any]]):
+        """Takes the network and the context in which it runs forward."""
+        self._model, self._autocast = model, autocast
+        self._device = model.policy.weight.device
+
+    def __call__(self, obs: Tree, state: Tensor, first: Tensor) -> Decision:
+        """One step of each environment; logits and values are in the host's memory."""
+        with self._autocast():
+            decision = self._model.step(*to_device((obs, state, first), self._device))
+        return decision._replace(logits=decision.logits.cpu(), values=decision.values.cpu())
+
+
+def compile_model(model: ActorCritic, infer: Inference, storage: RolloutStorage) -> None:
+    """Compiles a network and runs it once: a missing compiler shows only then.
+
+    Raises:
+        ConfigError: It cannot be compiled here.
+    """
+    compiling.compile_parts(model, compiling.BACKEND)
+    try:
+        with torch.inference_mode():
+            infer(storage.obs(0), model.initial_state(storage.num_envs), storage.first[0])
+    except RuntimeError as error:
+        reason = str(error).strip().splitlines()[0]
+        raise ConfigError(
+            f"run.compile is set, but torch.compile fails here ({reason}); install a C++ compiler, "
+            "or train without --compile"
+        ) from error
+
+
+def make_optimizer(options: LearnOptions, model: nn.Module) -> torch.optim.Optimizer:
+    """The optimizer of a run."""
+    kind = torch.optim.AdamW if options.optimizer == "adamw" else torch.optim.Adam
+    # One pass over the weights instead of a dozen, where there is such a kernel.
+    fused = next(model.parameters()).device.type in ("cpu", "cuda")
+    return kind(model.parameters(), lr=options.learning_rate, eps=1e-5, fused=fused)
