@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from gymnasium import spaces
 from gymnasium.vector import VectorEnv
@@ -24,6 +24,7 @@ _LARGEST_STATE = 1 << 20
 
 Wrap = Callable[[VectorEnv[Any, Any, Any]], VectorEnv[Any, Any, Any]]
 """Puts Gymnasium's vector wrappers around the environments of a run."""
+Autoreset = Literal["same-step", "disabled"]
 
 
 class TrainingEnvs:
