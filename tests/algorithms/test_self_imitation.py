@@ -77,7 +77,7 @@ def make(options: ReplayOptions) -> tuple[ActorCritic, PrioritizedReplay, SelfIm
 
 def test_it_learns_the_right_answers_from_random_play_alone() -> None:
     model, replay, imitation = make(
-        ReplayOptions(capacity=1000, batch=64, weight=1.0, learning_starts=500)
+        ReplayOptions(capacity=1000, batch_size=64, weight=1.0, learning_starts=500)
     )
     random_play(replay, 40, torch.Generator().manual_seed(1))
     for update in range(40):
@@ -90,7 +90,9 @@ def test_it_learns_the_right_answers_from_random_play_alone() -> None:
 
 
 def test_it_waits_for_the_warm_up_and_learns_every_kth_update_while_each_one_pushes() -> None:
-    options = ReplayOptions(capacity=1000, interval=3, batches=2, batch=8, learning_starts=5 * ENVS)
+    options = ReplayOptions(
+        capacity=1000, interval=3, batches=2, batch_size=8, learning_starts=5 * ENVS
+    )
     _, replay, imitation = make(options)
     generator = torch.Generator().manual_seed(1)
     learned = []

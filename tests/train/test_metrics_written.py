@@ -24,7 +24,7 @@ from warpzone.telemetry.reading import read_rows
 from warpzone.train import session
 
 SOLUTIONS = Path(__file__).parents[2] / "solutions"
-REPLAY = ReplayOptions(capacity=128, batch=16, learning_starts=8)
+REPLAY = ReplayOptions(capacity=128, batch_size=16, learning_starts=8)
 
 
 def kinds(folder: Path) -> Iterator[TrainConfig]:

@@ -10,7 +10,6 @@ from gymnasium import spaces
 from gymnasium.vector import VectorEnv
 
 from warpzone.config import TrainConfig
-from warpzone.envs.options import Autoreset
 from warpzone.envs.training_signals import TrainingSignals
 from warpzone.envs.vectors.make import AnyVectorEnv, make_vector_env
 from warpzone.envs.vectors.options import WorkerOptions
