@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "bindings/bindings.hpp"
+#include "mario/levels.hpp"
 #include "nes/cartridge.hpp"
 #include "nes/console.hpp"
 #include "vector/pool.hpp"
@@ -26,6 +27,8 @@ void translate(const std::exception_ptr& thrown, void*) {
   } catch (const warpzone::nes::StateError& error) {
     raise_as("StateError", error);
   } catch (const warpzone::LaneError& error) {
+    raise_as("EnvError", error);
+  } catch (const warpzone::mario::StartError& error) {
     raise_as("EnvError", error);
   } catch (const warpzone::ForkedError& error) {
     raise_as("ClosedError", error);

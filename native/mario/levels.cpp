@@ -104,7 +104,8 @@ bool wait_for_control(nes::Console& console) {
 }
 
 void fail(Level level, const std::string& what) {
-  throw std::runtime_error("level " + level_name(level) + " did not start: " + what);
+  throw StartError("level " + level_name(level) + " did not start: " + what +
+                   "; check the game's image with `warpzone rom status`");
 }
 
 void start(nes::Console& console, Game game, Level level, const StartOptions& options) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,11 @@ struct Level {
   int world = 1;
   int stage = 1;
   bool operator==(const Level&) const = default;
+};
+
+/// A level did not start: the program in the cartridge does not behave as the game does.
+struct StartError : std::runtime_error {
+  using std::runtime_error::runtime_error;
 };
 
 struct StartOptions {

@@ -9,6 +9,7 @@ import warpzone
 from warpzone import cli
 from warpzone.commands.rom import RomShow
 from warpzone.rom import locate as roms
+from warpzone.rom.install import import_rom
 
 
 def run_program(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -108,7 +109,7 @@ def test_import_then_status_path_prints_only_the_path(data_folder: Path, rom_pat
 
 
 def test_status_table_names_game_path_hash_and_dump(data_folder: Path, rom_path: Path) -> None:
-    installed = roms.import_rom(rom_path)
+    installed = import_rom(rom_path)
     result = run_program("rom", "status")
     info = roms.identify(rom_path.read_bytes())
     assert result.returncode == 0

@@ -9,6 +9,7 @@ import pytest
 from warpzone.errors import RomError, UnknownRomWarning, WarpzoneError
 from warpzone.rom import download as rom_download
 from warpzone.rom import locate as roms
+from warpzone.rom.install import import_rom, install
 
 HEADER_SIZE = 16
 
@@ -122,12 +123,12 @@ def test_unknown_dump_of_the_games_shape_is_read_with_a_warning(
     tmp_path: Path, unknown_image: bytes
 ) -> None:
     path = write(tmp_path / "hack.nes", unknown_image)
-    with pytest.warns(UnknownRomWarning, match=r"hack\.nes is no known dump"):
+    with pytest.warns(UnknownRomWarning, match=r"hack\.nes is not a known dump"):
         assert roms.read_rom(path) == unknown_image
 
 
 def test_asking_for_the_other_game_is_refused(rom_path: Path) -> None:
-    with pytest.raises(RomError, match="'lost-levels' was asked for"):
+    with pytest.raises(RomError, match="'lost-levels' was requested"):
         roms.read_rom(rom_path, roms.LOST_LEVELS)
 
 
@@ -151,7 +152,7 @@ def test_argument_comes_before_variable_before_data_folder(
         roms.find_rom()
     argument = write(tmp_path / "argument.nes", image)
     variable = write(tmp_path / "variable.nes", image)
-    installed = roms.import_rom(argument)
+    installed = import_rom(argument)
     assert installed.parent == data_folder
     assert roms.find_rom() == installed
     monkeypatch.setenv("WARPZONE_ROM", str(variable))
@@ -162,14 +163,14 @@ def test_argument_comes_before_variable_before_data_folder(
 def test_variable_that_names_no_file_is_an_error_and_not_skipped(
     tmp_path: Path, data_folder: Path, rom_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    roms.import_rom(rom_path)
+    import_rom(rom_path)
     monkeypatch.setenv("WARPZONE_ROM", str(tmp_path / "gone.nes"))
     with pytest.raises(RomError, match="named by WARPZONE_ROM, does not exist"):
         roms.find_rom()
 
 
 def test_import_recognises_the_game(data_folder: Path, lost_levels_path: Path) -> None:
-    installed = roms.import_rom(lost_levels_path)
+    installed = import_rom(lost_levels_path)
     assert roms.find_rom(roms.LOST_LEVELS) == installed
     assert files_in(data_folder) == ["super-mario-bros-2.nes"]
 
@@ -177,10 +178,10 @@ def test_import_recognises_the_game(data_folder: Path, lost_levels_path: Path) -
 def test_import_of_a_bad_file_changes_nothing(
     tmp_path: Path, data_folder: Path, image: bytes, rom_path: Path
 ) -> None:
-    installed = roms.import_rom(rom_path)
+    installed = import_rom(rom_path)
     before = installed.read_bytes()
     with pytest.raises(RomError, match="is cut"):
-        roms.import_rom(write(tmp_path / "cut.nes", image[:-100]))
+        import_rom(write(tmp_path / "cut.nes", image[:-100]))
     assert installed.read_bytes() == before
     assert files_in(data_folder) == ["super-mario-bros.nes"]
 
@@ -192,7 +193,7 @@ def test_import_that_dies_before_the_rename_leaves_the_old_file_whole(
     unknown_image: bytes,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    installed = roms.import_rom(rom_path)
+    installed = import_rom(rom_path)
     before = installed.read_bytes()
 
     def full_disk(descriptor: int) -> None:
@@ -201,7 +202,7 @@ def test_import_that_dies_before_the_rename_leaves_the_old_file_whole(
     monkeypatch.setattr(os, "fsync", full_disk)
     other = write(tmp_path / "other.nes", unknown_image)
     with pytest.warns(UnknownRomWarning), pytest.raises(RomError, match="No space left on device"):
-        roms.import_rom(other)
+        import_rom(other, force=True)
     assert installed.read_bytes() == before
     assert files_in(data_folder) == ["super-mario-bros.nes"]
 
@@ -209,7 +210,7 @@ def test_import_that_dies_before_the_rename_leaves_the_old_file_whole(
 def test_status_tells_missing_damaged_and_known_apart(
     tmp_path: Path, data_folder: Path, rom_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    roms.import_rom(rom_path)
+    import_rom(rom_path)
     smb, lost_levels = roms.status()
     assert smb.info is not None
     assert smb.info.known
@@ -231,7 +232,7 @@ def test_install_refuses_without_consent(data_folder: Path, monkeypatch) -> None
         return False
 
     with pytest.raises(RomError, match="nothing was installed"):
-        roms.install(decline)
+        install(decline)
     assert len(asked) == 1
     assert "gym-super-mario-bros==7.4.0" in asked[0]
     assert "Nintendo" in asked[0]
@@ -256,7 +257,7 @@ def test_install_refuses_a_wheel_of_another_hash(
 ) -> None:
     fake_pip(monkeypatch, {"gym_super_mario_bros/_roms/super-mario-bros.nes": image})
     with pytest.raises(RomError, match="not the package that warpzone knows"):
-        roms.install(lambda text: True)
+        install(lambda text: True)
     assert files_in(data_folder) == []
 
 
@@ -273,7 +274,7 @@ def test_install_refuses_an_image_of_another_hash(
 
     monkeypatch.setattr(rom_download, "_check_hash", skip_the_wheel)
     with pytest.raises(RomError, match=r"super-mario-bros-2\.nes has SHA-256"):
-        roms.install(lambda text: True)
+        install(lambda text: True)
     assert files_in(data_folder) == []
 
 
@@ -281,16 +282,16 @@ def test_install_reports_why_pip_failed(data_folder: Path, monkeypatch) -> None:
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
     with pytest.raises(RomError, match=r"pip could not download .*ERROR.*warpzone rom import"):
-        roms.install(lambda text: True)
+        install(lambda text: True)
     assert files_in(data_folder) == []
 
 
 def test_install_keeps_good_images_and_asks_nothing(
     data_folder: Path, rom_path: Path, lost_levels_path: Path
 ) -> None:
-    expected = [roms.import_rom(rom_path), roms.import_rom(lost_levels_path)]
+    expected = [import_rom(rom_path), import_rom(lost_levels_path)]
     messages: list[str] = []
-    assert roms.install(lambda text: pytest.fail("asked"), messages.append) == expected
+    assert install(lambda text: pytest.fail("asked"), messages.append) == expected
     assert all("already installed" in message for message in messages)
 
 

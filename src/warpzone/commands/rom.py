@@ -30,9 +30,9 @@ class RomInstall:
 
     def run(self) -> int:
         """Installs the images, after asking."""
-        from warpzone.rom import locate as roms
+        from warpzone.rom.install import install
 
-        roms.install(self._confirm)
+        install(self._confirm)
         return 0
 
     def _confirm(self, text: str) -> bool:
@@ -61,12 +61,17 @@ class RomImport:
     game: Game | None = option(
         None, "Game to install an unknown dump as; known dumps are recognized."
     )
+    force: bool = option(
+        False, "Let an unknown dump replace the installed image; otherwise that is kept."
+    )
 
     def run(self) -> int:
         """Copies the image."""
-        from warpzone.rom import locate as roms
+        from warpzone.envs.backends.native import check_start
+        from warpzone.rom.install import import_rom
 
-        print(f"installed at {roms.import_rom(self.file, self.game)}")
+        installed = import_rom(self.file, self.game, force=self.force, try_out=check_start)
+        print(f"installed at {installed}")
         return 0
 
 

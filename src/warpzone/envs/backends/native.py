@@ -53,3 +53,12 @@ class NativeMachine(Console):
 
     def close(self) -> None:
         """Nothing is held that would not go with the object."""
+
+
+def check_start(image: bytes, game: str) -> None:
+    """Starts the first level from power-on.
+
+    Raises:
+        EnvError: If the image does not get that far.
+    """
+    _native.start(Console(image), game, "1-1", 0, False)
