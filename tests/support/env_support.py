@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
 import warpzone
 
+#: Some of Gymnasium's own wrappers were mended in later versions than the oldest that we support.
+GYMNASIUM_VERSION = tuple(int(part) for part in gymnasium.__version__.split(".")[:2])
 STATUS_NAMES = ("small", "tall", "fireball")
 #: Indices into the default (simple) action set.
 NOOP, RIGHT, RIGHT_JUMP, RIGHT_RUN, RIGHT_RUN_JUMP, JUMP, LEFT = range(7)
