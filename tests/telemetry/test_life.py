@@ -62,7 +62,7 @@ def test_the_state_of_a_run_follows_from_its_last_heartbeat() -> None:
     assert state_of(fresh | {"time": now - 120, "host": "elsewhere"}) == "crashed"
     assert state_of(fresh | {"time": "yesterday"}) == "stalled"
     assert state_of(fresh | {"pid": 2**22 + 1}) == "crashed"
-    assert state_of(fresh | {"started": 1.0}) == "crashed"  # the number is used again
+    assert state_of(fresh | {"start_ticks": 1}) == "crashed"  # the number is used again
     assert state_of(fresh | {"host": "elsewhere"}) == "running"
     assert state_of(fresh | {"phase": "finished", "time": 0}) == "finished"
 
