@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 from collections.abc import Iterator, Sequence
@@ -69,6 +70,9 @@ class Worker:
         with _stop_signals_blocked():
             self.process.start()
         theirs.close()
+        # At the end of the program multiprocessing asks workers to stop, which they never hear, and
+        # waits for them. What is registered later runs first.
+        atexit.register(self.end)
 
     @property
     def alive(self) -> bool:
@@ -128,6 +132,7 @@ class Worker:
             self.process.kill()
         self.process.join(_JOIN_SECONDS)
         self.pipe.close()
+        atexit.unregister(self.end)
 
 
 def gather(
