@@ -34,6 +34,15 @@ void set(Registers& registers, Value value) {
   registers.of.*Member = value;
 }
 
+/// `Console.ram` is a live view that any thread may read and write, so a frame runs with the GIL
+/// held: it takes some tens of microseconds. This is where a long run of frames gives way.
+void let_others_run() {
+  {
+    const nb::gil_scoped_release release;
+  }
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
 ReadOnlyBytes copy_of(const std::uint8_t* data, std::size_t size) {
   auto* copy = new std::uint8_t[size];
   std::memcpy(copy, data, size);
@@ -84,21 +93,26 @@ void bind_console(nb::module_& module) {
             self.run_frame(buttons, render, buttons2);
           },
           "buttons"_a = 0, "render"_a = true, "buttons2"_a = 0,
-          nb::call_guard<nb::gil_scoped_release>(),
           "Runs to the end of the next picture with the given buttons held (bits A, B, Select, "
-          "Start, Up, Down, Left, Right from bit 0).")
+          "Start, Up, Down, Left, Right from bit 0). Other threads see the console before or after "
+          "the frame, never in the middle of it.")
       .def(
           "run_frames",
           [](Console& self, int count, std::uint8_t buttons, bool render) {
-            for (int i = 0; i < count; ++i) self.run_frame(buttons, render);
+            for (int i = 0; i < count; ++i) {
+              self.run_frame(buttons, render);
+              let_others_run();
+            }
           },
-          "count"_a, "buttons"_a = 0, "render"_a = false, nb::call_guard<nb::gil_scoped_release>(),
-          "Runs several frames with the same buttons.")
+          "count"_a, "buttons"_a = 0, "render"_a = false,
+          "Runs several frames with the same buttons. Other threads, and signals such as Ctrl-C, "
+          "get their turn between two frames.")
       .def("step_instruction", &Console::step_instruction,
            "Executes one instruction or interrupt entry.")
       .def_prop_ro(
           "ram", [](Console& self) { return ByteVector(self.ram(), {2048}, nb::find(self)); },
-          nb::rv_policy::automatic, "The 2 KiB of RAM; a live view, writing it is a poke.")
+          nb::rv_policy::automatic,
+          "The 2 KiB of RAM: a live view, so writing to it changes the machine.")
       .def_prop_ro("screen", &rgb_screen, nb::rv_policy::automatic,
                    "The last drawn picture, 240 x 256 x 3.")
       .def_prop_ro(

@@ -100,7 +100,6 @@ OwnedArray<std::uint8_t> grey_of(const PictureWriter& writer, const Console& con
 
 void bind_game(nb::module_& module) {
   module.def("start", &start, "console"_a, "game"_a, "level"_a, "power"_a = 0, "halfway"_a = false,
-             nb::call_guard<nb::gil_scoped_release>(),
              "Switches the console on and begins a level ('1-1') or the whole game ('game').");
   module.def(
       "check",

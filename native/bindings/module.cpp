@@ -1,4 +1,9 @@
 /// The only code that knows Python. Each bind_* file wraps one part of the core.
+///
+/// Objects that Python threads share are safe because of the GIL (Console, whose RAM is a live
+/// view) or a lock of their own (Pool and Search, which release the GIL while they work). The
+/// module does not declare itself safe without the GIL, so a free-threaded interpreter enables it
+/// on import.
 #include <exception>
 #include <stdexcept>
 
