@@ -63,7 +63,7 @@ struct Parameter<Size> {
 };
 
 void set_parameter(EnvConfig& config, const std::string& name, nb::handle value) {
-  if (name == "start_state") {  // Bytes, the only parameter that is no text though it is a string.
+  if (name == "start_state") {  // The only string that holds bytes, not text.
     const auto blob = cast_named<nb::bytes>("start_state", value, "bytes");
     config.start_state.assign(blob.c_str(), blob.size());
     return;
@@ -79,7 +79,8 @@ void set_parameter(EnvConfig& config, const std::string& name, nb::handle value)
 #define WARPZONE_LIST(type, field, preset, help) known += known.empty() ? #field : ", " #field;
   WARPZONE_ENV_PARAMETERS(WARPZONE_LIST)
 #undef WARPZONE_LIST
-  throw std::invalid_argument("'" + name + "' is no environment parameter; there are: " + known);
+  throw std::invalid_argument("'" + name +
+                              "' is not an environment parameter; parameters are: " + known);
 }
 
 nb::object get_parameter(const EnvConfig& config, const std::string& name) {
@@ -90,7 +91,7 @@ nb::object get_parameter(const EnvConfig& config, const std::string& name) {
   if (name == #field) return nb::cast(config.field);
   WARPZONE_ENV_PARAMETERS(WARPZONE_GET)
 #undef WARPZONE_GET
-  throw nb::attribute_error(("no environment parameter " + name).c_str());
+  throw nb::attribute_error(("there is no environment parameter '" + name + "'").c_str());
 }
 
 nb::dict parameter_help() {
@@ -107,6 +108,10 @@ mario::Anneal anneal_from(const char* name, nb::handle value) {
   if (nb::try_cast(value, number)) return mario::constant(number);
   const auto [start, end, steps] = cast_named<std::tuple<double, double, std::int64_t>>(
       name, value, "a number or (start, end, steps)");
+  if (steps < 0) {
+    throw std::invalid_argument(std::string("reward weight ") + name + " is annealed over " +
+                                std::to_string(steps) + " steps; give 0 or more");
+  }
   return {start, end, steps};
 }
 
@@ -124,10 +129,22 @@ nb::object anneal_value(const mario::Anneal& anneal) {
   X(milestone_pixels, std::int32_t) \
   X(time, double) X(early_steps, std::int32_t) X(early_factor, double)
 
-void check_weight(const char* name, double value) {
+[[noreturn]] void refuse_weight(const std::string& name, const std::string& value,
+                                const std::string& allowed) {
+  throw std::invalid_argument("reward weight " + name + " is " + value + "; it must be " + allowed);
+}
+
+void check_weight(const std::string& name, double value) {
   if (!(value > -1e12 && value < 1e12)) {
-    throw std::invalid_argument(std::string("reward weight ") + name + " is " +
-                                std::to_string(value) + "; it must be a finite number");
+    refuse_weight(name, std::to_string(value), "a finite number");
+  }
+}
+
+/// The weights that are not weights but numbers of pixels or steps.
+void check_weight(const std::string& name, std::int32_t value) {
+  const std::int32_t least = name == "milestone_pixels" ? 1 : 0;
+  if (value < least) {
+    refuse_weight(name, std::to_string(value), "at least " + std::to_string(least));
   }
 }
 
@@ -145,7 +162,7 @@ void set_weight(mario::RewardWeights& weights, const std::string& name, nb::hand
 #define WARPZONE_SET(field, type)                                    \
   if (name == #field) {                                              \
     const type number = cast_named<type>(#field, value, "a number"); \
-    check_weight(#field, static_cast<double>(number));               \
+    check_weight(#field, number);                                    \
     weights.field = number;                                          \
     return;                                                          \
   }
@@ -156,7 +173,7 @@ void set_weight(mario::RewardWeights& weights, const std::string& name, nb::hand
   WARPZONE_ANNEALED_WEIGHTS(WARPZONE_LIST)
   WARPZONE_PLAIN_WEIGHTS(WARPZONE_LIST)
 #undef WARPZONE_LIST
-  throw std::invalid_argument("'" + name + "' is no reward weight; there are: " + known);
+  throw std::invalid_argument("'" + name + "' is not a reward weight; weights are: " + known);
 }
 
 nb::dict weights_dict(const mario::RewardWeights& weights) {

@@ -62,8 +62,8 @@ std::string task_name(const Task& task) {
 LaneSettings check_config(const EnvConfig& config, mario::Game game) {
   LaneSettings settings;
   settings.config = config;
-  if (config.levels.empty()) refuse("levels", "empty", "at least one level, such as '1-1'");
-  for (const std::string& name : config.levels) settings.tasks.push_back(parse_task(name, game));
+  if (config.level.empty()) refuse("level", "empty", "at least one level, such as '1-1'");
+  for (const std::string& name : config.level) settings.tasks.push_back(parse_task(name, game));
   settings.random_task =
       choose<bool>("level_order", config.level_order, {{"cycle", false}, {"random", true}});
   settings.obs = choose<ObsKind>(

@@ -20,10 +20,10 @@ using Choice = std::optional<bool>;
 
 /// X(type, name, default, help)
 #define WARPZONE_ENV_PARAMETERS(X)                                                              \
-  X(Names, levels, (Names{"1-1"}),                                                              \
-    "Levels to play, such as '1-1'; 'game' is the whole game from the title screen.")           \
+  X(Names, level, (Names{"1-1"}),                                                               \
+    "Level or levels to play, such as '1-1'; 'game' is the whole game from the title screen.")  \
   X(std::string, level_order, "cycle",                                                          \
-    "'cycle': env i always plays levels[i mod n]; 'random': a new one at every reset.")        \
+    "'cycle': env i always plays levels[i mod n]; 'random': a new one at every reset.")         \
   X(std::string, obs, "pixels",                                                                 \
     "'pixels': grey pictures, stacked (stack, height, width); 'rgb': colour pictures (height, " \
     "width, 3 * stack); 'tiles': the tile grid read from RAM, with features.")                  \

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import warpzone
+from warpzone import _native
 from warpzone.envs.vectors.make import make_vector_env
 from warpzone.errors import ClosedError, ConfigError, RomError, StateError, WarpzoneError
 
@@ -214,7 +216,14 @@ def test_buffers_that_cannot_be_written_are_refused_not_copied(
         ({"weights": {"distance": (1, 2)}}, "(start, end, steps)"),
         ({"weights": {"distance": (1, float("nan"), 3)}}, "finite"),
         ({"weights": {"score": "x"}}, "a number"),
+        (
+            {"weights": {"distance": (1, 2, -3)}},
+            "annealed over -3 steps; give 0 or more",
+        ),
         ({"weights": {"milestone_pixels": 1.5}}, "milestone_pixels is 1.5"),
+        ({"weights": {"milestone_pixels": 0}}, "milestone_pixels is 0; it must be at least 1"),
+        ({"weights": {"milestone_pixels": -8}}, "milestone_pixels is -8; it must be at least 1"),
+        ({"weights": {"early_steps": -1}}, "early_steps is -1; it must be at least 0"),
     ],
 )
 def test_wrong_parameters_are_named_with_what_is_allowed(
@@ -223,6 +232,12 @@ def test_wrong_parameters_are_named_with_what_is_allowed(
     assert part in refusal(lambda: warpzone.make_vec(**options))
     if not {"num_envs", "num_threads"} & set(options):
         assert part in refusal(lambda: warpzone.MarioEnv(**options))
+
+
+def test_the_pool_refuses_an_unknown_game(rom_path: Path) -> None:
+    image, config = rom_path.read_bytes(), _native.EnvConfig()
+    message = refusal(lambda: _native.Pool(image, "smb3", config, 1, 1))
+    assert message == "game is 'smb3'; it must be 'smb' or 'lost-levels'"
 
 
 @pytest.mark.parametrize("make", [warpzone.make_vec, warpzone.MarioEnv])

@@ -70,7 +70,7 @@ def shrink_exactly(picture: Picture, height: int, width: int) -> Picture:
 
 
 def writer(height: int, width: int, **options: Any) -> _native.PictureWriter:
-    config = _native.EnvConfig(levels=["1-1"], obs="pixels", size=(height, width), **options)
+    config = _native.EnvConfig(level=["1-1"], obs="pixels", size=(height, width), **options)
     return _native.PictureWriter(config, "smb")
 
 

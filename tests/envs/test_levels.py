@@ -127,7 +127,7 @@ def test_a_lane_may_play_a_level_that_was_not_configured() -> None:
 
 @pytest.mark.parametrize("level", ["all", "1-1, 1-2 ,4-4", ["1-1", "all"], ("8-4",)])
 def test_levels_are_given_in_many_ways(level: Any) -> None:
-    names = warpzone.make_vec(level).config.levels
+    names = warpzone.make_vec(level).config.level
     expected = {"all": 32, "1-1, 1-2 ,4-4": 3}.get(level) if isinstance(level, str) else None
     assert len(names) == (expected or (33 if "1-1" in level else 1))
     assert set(names) <= set(SMB_AREAS)

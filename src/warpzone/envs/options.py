@@ -61,7 +61,7 @@ class EnvOptions(TypedDict, total=False):
 def parameter_help() -> dict[str, str]:
     """Returns every keyword of an environment with its help text, in order."""
     parameters = _native.EnvConfig.help()
-    del parameters["levels"]
+    del parameters["level"]
     # What Python takes for `actions` is more than what the core takes.
     parameters["actions"] = (
         f"An action set ({', '.join(map(repr, ACTION_SETS))}), or button combinations such "

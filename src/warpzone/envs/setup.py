@@ -69,7 +69,7 @@ def prepare(
         parameters["actions"] = resolve_actions(parameters["actions"])
     if isinstance(parameters.get("size"), int | np.integer):
         parameters["size"] = (int(parameters["size"]), int(parameters["size"]))
-    config = _native.EnvConfig(levels=expand_levels(level, game), **parameters)
+    config = _native.EnvConfig(level=expand_levels(level, game), **parameters)
     _native.check(config, game)
     return EnvSetup(load_game(game, rom), game, config, reward_weights(weights or {}))
 

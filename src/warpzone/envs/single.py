@@ -72,7 +72,7 @@ class MarioEnv(gym.Env[Obs, np.int64]):
         self._planes: deque[NDArray[np.uint8]] = deque(maxlen=stack)
         self._rules = make_rules(self._setup, self._machine)
         self._random: RandomStream | None = None
-        self._level: str = config.levels[0]
+        self._level: str = config.level[0]
         self._buttons = 0
         self._run_steps = 0
         self._ended = True
@@ -97,8 +97,8 @@ class MarioEnv(gym.Env[Obs, np.int64]):
         elif self._random is None:
             self._random = RandomStream(int(self.np_random.integers(2**63)))
         config = self._config
-        if config.level_order == "random" and len(config.levels) > 1:
-            self._level = config.levels[self._random.below(len(config.levels))]
+        if config.level_order == "random" and len(config.level) > 1:
+            self._level = config.level[self._random.below(len(config.level))]
         self._begin(options)
         if config.noop_max > 0:
             for _ in range(self._random.below(config.noop_max + 1)):
