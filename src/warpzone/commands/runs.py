@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from warpzone.commands.tables import table_console
 from warpzone.config.option import positional
+from warpzone.system.text import printable
 
 if TYPE_CHECKING:
     from warpzone.runs.show import CheckpointContent
@@ -33,7 +34,7 @@ class RunsList:
 
         found = list_runs(self.folder)
         if not found:
-            print(f"there are no runs below {self.folder}; `warpzone train` starts one")
+            print(f"there are no runs below {printable(self.folder)}; `warpzone train` starts one")
             return 0
         table = Table()
         for title in ("run", "level", "steps", "clear rate", "state"):
@@ -64,6 +65,7 @@ class RunsShow:
     def run(self) -> int:
         """Prints what is known."""
         from rich.table import Table
+        from rich.text import Text
 
         from warpzone.config import tree_to_toml
         from warpzone.runs.show import checkpoint_lines, look_into
@@ -72,7 +74,7 @@ class RunsShow:
         screen = table_console()
         facts = Table.grid(padding=(0, 2))
         for name, value in _facts(content):
-            facts.add_row(f"[bold]{name}", value)
+            facts.add_row(Text(name, style="bold"), value)
         screen.print(facts)
         others = Table("checkpoint", "steps", "clear rate", "size", "")
         for line in checkpoint_lines(self.run_path):

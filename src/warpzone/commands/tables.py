@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from warpzone.system.text import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -12,7 +14,16 @@ _PIPE_WIDTH = 400
 
 
 def table_console() -> Console:
-    """Standard output, where hashes and paths wrap on a screen and stay whole in a pipe."""
-    from rich.console import Console
+    """Standard output, where hashes and paths wrap on a screen and stay whole in a pipe.
 
-    return Console(highlight=False, width=None if sys.stdout.isatty() else _PIPE_WIDTH)
+    Text may come from strangers' files: it is no markup, and controls no terminal.
+    """
+    from rich.console import Console
+    from rich.text import Text
+
+    class ForeignText(Console):
+        def render_str(self, text: str, **options: Any) -> Text:
+            return super().render_str(printable(text), **options)
+
+    width = None if sys.stdout.isatty() else _PIPE_WIDTH
+    return ForeignText(highlight=False, markup=False, emoji=False, width=width)

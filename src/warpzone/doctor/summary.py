@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from warpzone.errors import ConfigError
+from warpzone.system.json_file import entry, parse_json, read_bytes
 
 Row = dict[str, Any]
 _STAGES = ("build", "reset", "close", "total")
+_MAX_BYTES = 64 * 1024**2
 _QUANTILES = (("p50", 0.5), ("p90", 0.9), ("max", 1.0))
 
 
@@ -21,18 +22,34 @@ def read_trials(path: Path) -> list[Row]:
         ConfigError: If the file cannot be read or does not contain trials.
     """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = read_bytes(path, _MAX_BYTES).splitlines()
+        return [_trial(parse_json(line)) for line in lines if line.strip()]
     except OSError as error:
         raise ConfigError(
             f"{path} cannot be read ({error.strerror}); create it with `warpzone doctor env`"
         ) from error
-    try:
-        rows = [json.loads(line) for line in lines if line.strip()]
-        if not all({"mode", "backend", "num_envs", "ok", "seconds"} <= row.keys() for row in rows):
-            raise ConfigError(f"{path} does not contain trials of `warpzone doctor env`")
-    except (json.JSONDecodeError, AttributeError) as error:
-        raise ConfigError(f"{path} does not contain trials of `warpzone doctor env`") from error
-    return rows
+    except ValueError as error:
+        raise ConfigError(
+            f"{path} does not contain trials of `warpzone doctor env`: {error}"
+        ) from error
+
+
+def _trial(row: Any) -> Row:
+    """Checks what the summary needs of a trial; one that failed has no times."""
+    trial: Row = {
+        "mode": entry(row, "mode", str),
+        "backend": entry(row, "backend", str),
+        "num_envs": entry(row, "num_envs", int),
+        "ok": entry(row, "ok", bool),
+        "trial": row.get("trial", "?"),
+        "error": row.get("error"),
+        "diagnostics": row.get("diagnostics"),
+    }
+    if trial["ok"]:
+        seconds = entry(row, "seconds", dict)
+        trial["total"] = entry(row, "total", float)
+        trial["seconds"] = {stage: entry(seconds, stage, float) for stage in _STAGES[:-1]}
+    return trial
 
 
 def quantile(values: Sequence[float], q: float) -> float:

@@ -17,6 +17,7 @@ from warpzone.report.charts import Rows, draw_charts, draw_sparkline
 from warpzone.report.logs import hints_html
 from warpzone.report.page import Section, collapsible, data_uri, make_page
 from warpzone.runs.directory import CONFIG_FILE, RunDirectory
+from warpzone.system.json_file import read_bytes
 from warpzone.telemetry.metrics import STEPS
 from warpzone.telemetry.reading import read_rows
 from warpzone.telemetry.terminal import duration, short
@@ -158,6 +159,6 @@ def _curves(run: RunDirectory) -> str:
 
 def _config(folder: Path) -> str:
     try:
-        return collapsible(STATE_FILE, (folder / STATE_FILE).read_text(encoding="utf-8"))
-    except FileNotFoundError:
+        return collapsible(STATE_FILE, read_bytes(folder / STATE_FILE).decode(errors="replace"))
+    except (FileNotFoundError, ValueError):
         return ""

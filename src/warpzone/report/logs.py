@@ -8,9 +8,11 @@ from html import escape
 from pathlib import Path
 
 from warpzone.report.page import collapsible
+from warpzone.system.json_file import read_bytes
 
 _MAX_HINTS = 12
 _TAIL_LINES = 40
+_MAX_BYTES = 64 * 1024**2
 _HINT_MARKS = ("[hint]", "] warning:", "] error:")
 
 
@@ -46,6 +48,8 @@ def _is_hint(line: str) -> bool:
 
 def _lines(log: Path) -> list[str]:
     try:
-        return log.read_text(encoding="utf-8", errors="replace").splitlines()
+        return read_bytes(log, _MAX_BYTES).decode(errors="replace").splitlines()
     except OSError:
         return []
+    except ValueError as error:
+        return [f"{log.name} is not shown: {error}"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from html import escape
 from pathlib import Path
@@ -18,6 +17,7 @@ from warpzone.runs.directory import RunDirectory
 from warpzone.runs.levels import trained_levels
 from warpzone.runs.listing import RunSummary, summarize_run
 from warpzone.runs.saved_config import saved_config
+from warpzone.system.json_file import read_json
 from warpzone.telemetry.reading import finite, read_rows, warn_of_damage
 from warpzone.telemetry.terminal import duration, short
 
@@ -92,7 +92,7 @@ def _newest(rows: Rows, metric: str, write: Any) -> str:
 
 def _evaluation(run: RunDirectory) -> str:
     try:
-        results = json.loads((run.path / "evaluation.json").read_text(encoding="utf-8"))
+        results = read_json(run.path / "evaluation.json")
         lines = [_evaluated(row) for row in results["levels"]]
         note = (
             f"{results['levels'][0]['episodes']} episodes of {results['checkpoint']} from the "

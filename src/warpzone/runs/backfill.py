@@ -20,6 +20,7 @@ from warpzone import __version__
 from warpzone.errors import CheckpointError, RunError
 from warpzone.runs import checkpoint
 from warpzone.system.atomic_file import write_text_atomically
+from warpzone.system.json_file import read_json
 
 _log = logging.getLogger(__name__)
 
@@ -92,7 +93,7 @@ def _look(path: Path) -> Finding:
 
 def _read(sidecar: Path) -> dict[str, Any]:
     try:
-        row = json.loads(sidecar.read_text(encoding="utf-8"))
+        row = read_json(sidecar)
     except FileNotFoundError as error:
         raise CheckpointError("there is no side-car; loading makes it again") from error
     except (OSError, ValueError) as error:
@@ -136,7 +137,7 @@ def _mend(finding: Finding) -> None:
     try:
         if not backup.exists():
             shutil.copy2(sidecar, backup)
-        row = json.loads(sidecar.read_text(encoding="utf-8"))
+        row = _read(sidecar)
         row["steps"] = finding.after
         row[AUDIT] = {
             "steps_before": finding.before,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from warpzone.runs.directory import CONFIG_FILE, RunDirectory
+from warpzone.system.json_file import read_bytes
 from warpzone.telemetry.heartbeat import state_of
 from warpzone.telemetry.metrics import STEPS, UPDATES
 from warpzone.telemetry.reading import Row, finite, last_line
@@ -127,7 +128,7 @@ def _find(folder: Path, depth: int, most_entries: int) -> list[Path]:
 def _level(config: Path) -> str | None:
     """The option named `level` or `levels`, at the top of the configuration or in a table."""
     try:
-        tree = tomllib.loads(config.read_text(encoding="utf-8"))
+        tree = tomllib.loads(read_bytes(config).decode())
     except (OSError, ValueError, RecursionError):
         return None
     for table in [tree, *(value for value in tree.values() if isinstance(value, dict))]:

@@ -27,6 +27,7 @@ from warpzone.envs.actions import describe_buttons, parse_buttons
 from warpzone.errors import ConfigError, SolutionError
 from warpzone.rom.image import GAMES
 from warpzone.system.atomic_file import replacing
+from warpzone.system.json_file import read_bytes
 
 SUFFIX = ".solution"
 #: `Solution.ends` of the last level, which has no next level.
@@ -217,13 +218,13 @@ def read_solution(path: Path) -> Solution:
         SolutionError: If the file cannot be read or is not a valid solution.
     """
     try:
-        if path.stat().st_size > _MAX_BYTES:
-            raise SolutionError(f"{path} is not a solution: it is larger than {_MAX_BYTES:,} bytes")
-        text = path.read_text(encoding="ascii")
+        text = read_bytes(path, _MAX_BYTES).decode("ascii")
     except OSError as error:
         raise SolutionError(f"{path} cannot be read ({error.strerror}); check the path") from error
     except UnicodeDecodeError as error:
         raise SolutionError(f"{path} is not a solution: it is not plain text") from error
+    except ValueError as error:
+        raise SolutionError(f"{path} is not a solution: {error}") from error
     return parse_solution(text, str(path))
 
 

@@ -35,7 +35,8 @@ def warn_of_damage(path: Path, reason: str) -> None:
 def segments(path: Path) -> list[Path]:
     """All files that belong to a stream, oldest first, the one being written last."""
     files = [entry for _, entry in rotated_files(path)]
-    return [*files, path] if path.exists() else files
+    # Regular files only: a pipe or a device has no end.
+    return [file for file in (*files, path) if file.is_file()]
 
 
 def read_lines(path: Path, on_damage: OnDamage = warn_of_damage) -> Iterator[Row]:
@@ -70,7 +71,10 @@ def read_lines(path: Path, on_damage: OnDamage = warn_of_damage) -> Iterator[Row
 
 def _read_segment(file: Path, damages: list[tuple[Path, str]]) -> bytes:
     if file.suffix != ".gz":
-        return file.read_bytes()
+        with file.open("rb") as plain:
+            if os.fstat(plain.fileno()).st_size > _MOST_BYTES:
+                damages.append((file, f"it has more than {_MOST_BYTES:,} bytes"))
+            return plain.read(_MOST_BYTES)
     content = bytearray()
     try:
         with gzip.open(file) as stream:

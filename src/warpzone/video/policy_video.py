@@ -13,6 +13,7 @@ from warpzone.envs.console import Console
 from warpzone.evaluate.trained import Player, TrainedPolicy, load_policy
 from warpzone.runs.levels import named_levels, trained_levels
 from warpzone.video.episode import VideoOptions, record_episode
+from warpzone.video.output import check_output
 from warpzone.video.recorded_env import RecordedEnv
 from warpzone.video.writer import Frame, VideoWriter
 
@@ -108,12 +109,14 @@ def record_policy(
     Returns:
         The path of the written file.
     """
+    video_writer = VideoWriter(output, fps=60, scale=_SCALE)
+    check_output(output)  # Before minutes are spent on episodes.
     trained = load_policy(target, level, rom)
     options = trained.config.env
     levels = named_levels(level, options.game) if level else trained_levels(options)
     env = make_recorded_env(trained, levels)
     seed = first_clearing_seed(env, trained, seed=seed, greedy=greedy, max_seeds=max_seeds)
     policy = RecordedPolicy(trained, seed, greedy)
-    with VideoWriter(output, fps=60, scale=_SCALE) as video:
+    with video_writer as video:
         record_episode(env, policy, video.write, seed=seed, extra_text=policy.value_text)
     return output
