@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import damage as spoil
+from bombs import checkpoint_bombs, policy_bombs
 from damage import NOT_JSON, Damage
 from world import BOARD, CAMPAIGN, POLICY, ROM, RUN, SOLUTION, TRIALS
 
@@ -101,6 +102,11 @@ def _outputs(*arguments: str, option: str = "-o", suffix: str = "") -> Iterator[
         yield Case(f"output {what}", (*arguments, option, name))
 
 
+def _bombs(bombs: Mapping[str, Damage], *arguments: str) -> Iterator[Case]:
+    for what, damage in bombs.items():
+        yield Case(f"a bomb: {what}", arguments, damage)
+
+
 def _roms(*arguments: str) -> Iterator[Case]:
     for case in _files(ROM, *arguments):
         # A bit in the middle leaves an unknown dump, which may play.
@@ -137,6 +143,7 @@ CASES: dict[str, list[Case]] = {
             Case(f"resume: {case.name}", ("--resume", CHECKPOINT, *LONGER), case.damage)
             for case in _files(CHECKPOINT)
         ),
+        *_bombs(checkpoint_bombs(CHECKPOINT), "--resume", CHECKPOINT, *LONGER),
         Case("no such run", ("--resume", ESCAPES)),
         Case("a file as the runs folder", ("--runs", ROM, *SMALL)),
         Case("a name with a slash", ("--name", "../x", *SMALL)),
@@ -156,6 +163,8 @@ CASES: dict[str, list[Case]] = {
         *_files(CHECKPOINT, CHECKPOINT, "--episodes", "1"),
         *_toml(RUN, "--episodes", "1"),
         *_outputs(RUN),
+        *_bombs(policy_bombs(POLICY), POLICY, "--episodes", "1"),
+        *_bombs(checkpoint_bombs(CHECKPOINT), CHECKPOINT, "--episodes", "1"),
         Case("no such run", (ESCAPES,)),
         Case("a folder of nothing", ("solutions",)),
     ],
@@ -171,6 +180,15 @@ CASES: dict[str, list[Case]] = {
         *_files(CONFIG, "runs", codes=WORKS),
         *_json(f"{RUN}/metrics.jsonl", "runs", codes=WORKS),
         *_json(f"{RUN}/heartbeat.jsonl", "runs", codes=WORKS),
+        Case(
+            "a compressed part that expands a thousand times",
+            ("runs",),
+            spoil.both(
+                spoil.gone(f"{RUN}/metrics.jsonl"),
+                spoil.gzip_bomb(f"{RUN}/metrics-0001.jsonl.gz", 2 * 2**30),
+            ),
+            WORKS,
+        ),
         Case("no such folder", (ESCAPES,), codes=WORKS),
         Case(
             "a compressed part that is none",
@@ -204,6 +222,7 @@ CASES: dict[str, list[Case]] = {
     ],
     "export": [
         *_files(CHECKPOINT, CHECKPOINT, "-o", "x.policy"),
+        *_bombs(checkpoint_bombs(CHECKPOINT), CHECKPOINT, "-o", "x.policy"),
         *_toml(RUN, "-o", "x.policy"),
         Case("output in a file", (RUN, "-o", f"{ROM}/x.policy")),
         Case("output of another kind", (RUN, "-o", "x.pt")),

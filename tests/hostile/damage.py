@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -145,15 +145,17 @@ def json_change(name: str, change: dict[str, Any]) -> Damage:
     return damage
 
 
+def deflated_zeros(size: int) -> bytes:
+    """A raw deflate stream of zeros: one block of a megabyte, again and again."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
+    block = packer.compress(bytes(2**20)) + packer.flush(zlib.Z_FULL_FLUSH)
+    return block * (size // 2**20) + b"\x03\x00"
+
+
 def gzip_bomb(name: str, size: int) -> Damage:
-    """Writes a compressed file that expands a thousand times."""
-
-    def damage(world: Path) -> None:
-        with gzip.open(world / name, "wb", compresslevel=9) as file:
-            for _ in range(size // 2**20):
-                file.write(bytes(2**20))
-
-    return damage
+    """Writes a compressed file that expands a thousand times; its end is cut off."""
+    header = b"\x1f\x8b\x08" + bytes(7)
+    return content(name, header + deflated_zeros(size))
 
 
 def split_policy(data: bytes) -> tuple[bytes, Any, bytes]:
