@@ -21,7 +21,9 @@ from warpzone.runs import checkpoint
 from warpzone.runs.checkpoint import CheckpointMeta, load, read_meta, save
 from warpzone.runs.checkpoint_tree import decode, encode
 
-META = CheckpointMeta(steps=1280, updates=10, config={"level": "1-1"}, extra={"replay": None})
+META = CheckpointMeta(
+    steps=1280, updates=10, config={"env": {"level": "1-1"}}, extra={"replay": None}
+)
 
 
 def small_model() -> torch.nn.Module:
@@ -115,7 +117,7 @@ def test_the_sidecar_says_what_is_inside(tmp_path: Path) -> None:
     assert len(row["sha256"]) == 64
     assert row["steps"] == 1280
     assert row["updates"] == 10
-    assert row["config"] == {"level": "1-1"}
+    assert row["config"] == {"env": {"level": "1-1"}}
     assert row["versions"]["warpzone"] == __version__
     assert row["versions"]["torch"] == str(torch.__version__)
     assert row["created"].endswith("Z")
@@ -131,7 +133,13 @@ def test_a_missing_or_unreadable_sidecar_is_rebuilt(
     assert load(path).meta.updates == 10
     assert json.loads((tmp_path / "a.json").read_text()) == before
     assert "has been rebuilt" in caplog.text
-    wrong = [{"serial": "last"}, {"steps": -1}, {"config": []}, {"extra": {"clear_rate": "high"}}]
+    wrong = [
+        {"serial": "last"},
+        {"steps": -1},
+        {"config": []},
+        {"config": {"env": 3}},
+        {"extra": {"clear_rate": "high"}},
+    ]
     texts = ["{half", "[]", "[" * 100_000, "3", *(json.dumps(before | change) for change in wrong)]
     for text in texts:
         (tmp_path / "a.json").write_text(text)

@@ -19,6 +19,7 @@ from typing import Any
 
 from warpzone.doctor.trial import STAGES, TrialOptions
 from warpzone.envs.vectors.patience import Patience
+from warpzone.system.atomic_file import check_writable
 
 # The trial's own timeouts fire first because they know which worker is stuck; these limits are for
 # a trial that hangs altogether.
@@ -39,6 +40,7 @@ def run_trials(options: TrialOptions, trials: int, output: Path) -> Iterator[Row
         Each row after it is written.
     """
     output.parent.mkdir(parents=True, exist_ok=True)
+    check_writable(output)  # Before minutes are spent on trials.
     for trial in range(1, trials + 1):
         folder = output.with_suffix("") / f"trial-{time.strftime('%Y%m%d-%H%M%S')}-{trial}"
         row = {"time": round(time.time(), 3), "trial": trial} | run_trial(options, folder)

@@ -43,7 +43,7 @@ class CheckpointMeta:
     Attributes:
         steps: Environment steps done.
         updates: Updates done.
-        config: The run's configuration as plain data.
+        config: The run's configuration as plain data: tables of options.
         extra: Anything else worth reading, such as replay settings or the clear rate.
         serial: Counts the checkpoints of a run in the order of writing, from 1.
         created: UTC time of writing; filled in by `save`.
@@ -71,6 +71,8 @@ class CheckpointMeta:
                 for name, kind in _META_TYPES.items()
                 if name in _REQUIRED or (isinstance(row, Mapping) and name in row)
             }
+            for table in given.get("config", {}):
+                entry(given["config"], table, dict)
             if "clear_rate" in given.get("extra", {}):
                 entry(given["extra"], "clear_rate", float, least=0)
         except ValueError as error:
