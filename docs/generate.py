@@ -16,6 +16,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from warpzone import MarioEnv, _native, make_vec, parameter_help
+from warpzone.config import TrainConfig, resolve
+from warpzone.config.option import options_of, tables_of
+from warpzone.config.values import show
 from warpzone.envs.actions import ACTION_SETS
 from warpzone.envs.endings import CLEAR, END_REASONS, end_name
 from warpzone.evaluate.scripted import ScriptedPolicy
@@ -129,9 +132,28 @@ def _scripted_row(level: str) -> tuple[str, str, str, str]:
     return level, str(now["progress"]), end, str(now["steps"])
 
 
+def options() -> str:
+    """Every option of training, table by table."""
+    defaults = resolve({})
+    parts = []
+    for name, cls, prefix in tables_of(TrainConfig):
+        rows = (
+            (f"`{option.name}`", f"`--{option.flag}`", _shown(defaults.value(option)), option.help)
+            for option in options_of(cls, name, prefix)
+        )
+        title = (cls.__doc__ or "").partition("\n")[0].rstrip(".")
+        heading = f"## [{name}] {title}"
+        parts.append(f"{heading}\n\n{table(('option', 'flag', 'default', 'meaning'), rows)}")
+    return "\n\n".join(parts)
+
+
+def _shown(value: object) -> str:
+    return f"`{show(value)}`" if value != "" else ""
+
+
 TABLES: dict[str, Callable[[], str]] = {
     function.__name__: function
-    for function in (parameters, actions, info, ends, weights, planes, features, scripted)
+    for function in (options, parameters, actions, info, ends, weights, planes, features, scripted)
 }
 
 

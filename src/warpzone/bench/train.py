@@ -57,10 +57,10 @@ def measure_sb3(level: str, seconds: float, rom: Path | None) -> TrainRow:
     """Measures Stable-Baselines3's PPO with CnnPolicy on our environments."""
     from stable_baselines3 import PPO
 
-    from warpzone import make_vec
     from warpzone.envs.sb3 import SB3VecEnv
+    from warpzone.envs.vector import MarioVectorEnv
 
-    env = SB3VecEnv(make_vec(level, num_envs=_SB3_ENVS, rom=rom, autoreset="same-step"))
+    env = SB3VecEnv(MarioVectorEnv(level, num_envs=_SB3_ENVS, rom=rom, autoreset="same-step"))
     model = PPO("CnnPolicy", env, n_steps=_SB3_STEPS, batch_size=_SB3_BATCH, device="cpu")
     try:
         rate = measure(_learning(model), seconds, _SB3_ENVS * _SB3_STEPS)

@@ -115,7 +115,7 @@ def _many_cuts(row: Row) -> str | None:
         return None
     return (
         f"{share:.0%} of the episodes are truncated or run out of time, so the policy gets stuck: "
-        "raise --time or --ent-coef, or lower --stagnation-limit to lose less time"
+        "raise --reward-time or --ent-coef, or lower --stagnation-limit to lose less time"
     )
 
 
