@@ -3,15 +3,18 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "bindings/arrays.hpp"
 #include "bindings/bindings.hpp"
+#include "bindings/caller_arrays.hpp"
 #include "mario/tiles.hpp"
 #include "vector/pool.hpp"
 
@@ -22,18 +25,9 @@ using namespace nb::literals;
 namespace {
 
 template <typename Value>
-using Array = nb::ndarray<Value, nb::c_contig, nb::device::cpu>;
+using Array = CallerArray<Value>;
 
 [[noreturn]] void refuse(const std::string& text) { throw std::invalid_argument(text); }
-
-template <typename Value>
-Value* data_of(const Array<Value>& array, std::size_t expected, const char* name) {
-  if (array.size() != expected) {
-    refuse(std::string(name) + " has " + std::to_string(array.size()) + " elements; it needs " +
-           std::to_string(expected));
-  }
-  return array.data();
-}
 
 /// Way points far outside every level would overflow the distances between them.
 constexpr std::int32_t kFarthest = 1 << 20;
@@ -44,12 +38,27 @@ struct Batch {
   nb::object keep;
 };
 
+/// Arrays of infos as Python hands them over.
+using InfoTuple =
+    std::tuple<Array<std::int32_t>, Array<std::uint8_t>, Array<float>, Array<std::int32_t>>;
+
+InfoBatch info_batch(const InfoTuple& arrays, std::size_t lanes, const std::string& name) {
+  const auto& [numbers, flags, terms, enemies] = arrays;
+  InfoBatch info;
+  info.numbers = checked_data(numbers, lanes * kInfoNumbers, name + " numbers");
+  info.flags = checked_data(flags, lanes * kInfoFlags, name + " flags");
+  info.terms = checked_data(terms, lanes * mario::kTermCount, name + " terms");
+  info.enemies =
+      checked_data(enemies, lanes * mario::ram::kEnemySlots * kEnemyNumbers, name + " enemies");
+  return info;
+}
+
 Batch make_batch(const Pool& pool, Array<std::uint8_t> obs,
                  std::optional<Array<std::uint8_t>> features, Array<float> reward,
-                 Array<std::uint8_t> terminated, Array<std::uint8_t> truncated,
+                 Array<std::uint8_t> terminated, Array<std::uint8_t> truncated, InfoTuple info,
                  std::optional<Array<std::uint8_t>> final_obs,
-                 std::optional<Array<std::uint8_t>> final_features, Array<std::int32_t> numbers,
-                 Array<std::uint8_t> flags, Array<float> terms, Array<std::int32_t> enemies) {
+                 std::optional<Array<std::uint8_t>> final_features,
+                 std::optional<InfoTuple> final_info) {
   const auto lanes = static_cast<std::size_t>(pool.size());
   const std::size_t obs_size = lanes * pool.settings().obs_size();
   const std::size_t feature_size = lanes * mario::kFeatureCount;
@@ -57,29 +66,28 @@ Batch make_batch(const Pool& pool, Array<std::uint8_t> obs,
   const bool same_step = pool.settings().autoreset == Autoreset::kSameStep;
   if (tiles && !features) refuse("features are missing: obs is 'tiles'");
   if (same_step && !final_obs) refuse("final_obs is missing: autoreset is 'same-step'");
+  if (same_step && !final_info) refuse("final_info is missing: autoreset is 'same-step'");
   if (tiles && same_step && !final_features) refuse("final_features are missing");
   Batch batch;
-  batch.out.obs = data_of(obs, obs_size, "obs");
-  if (features) batch.out.features = data_of(*features, feature_size, "features");
-  batch.out.reward = data_of(reward, lanes, "reward");
-  batch.out.terminated = data_of(terminated, lanes, "terminated");
-  batch.out.truncated = data_of(truncated, lanes, "truncated");
-  if (final_obs) batch.out.final_obs = data_of(*final_obs, obs_size, "final_obs");
+  batch.out.obs = checked_data(obs, obs_size, "obs");
+  if (features) batch.out.features = checked_data(*features, feature_size, "features");
+  batch.out.reward = checked_data(reward, lanes, "reward");
+  batch.out.terminated = checked_data(terminated, lanes, "terminated");
+  batch.out.truncated = checked_data(truncated, lanes, "truncated");
+  batch.out.info = info_batch(info, lanes, "info");
+  if (final_obs) batch.out.final_obs = checked_data(*final_obs, obs_size, "final_obs");
   if (final_features) {
-    batch.out.final_features = data_of(*final_features, feature_size, "final_features");
+    batch.out.final_features = checked_data(*final_features, feature_size, "final_features");
   }
-  batch.out.numbers = data_of(numbers, lanes * kInfoNumbers, "numbers");
-  batch.out.flags = data_of(flags, lanes * kInfoFlags, "flags");
-  batch.out.terms = data_of(terms, lanes * mario::kTermCount, "terms");
-  batch.out.enemies = data_of(enemies, lanes * mario::ram::kEnemySlots * kEnemyNumbers, "enemies");
-  batch.keep = nb::make_tuple(obs, features, reward, terminated, truncated, final_obs,
-                              final_features, numbers, flags, terms, enemies);
+  if (final_info) batch.out.final_info = info_batch(*final_info, lanes, "final_info");
+  batch.keep = nb::make_tuple(obs, features, reward, terminated, truncated, info, final_obs,
+                              final_features, final_info);
   return batch;
 }
 
 void step(Pool& pool, const Array<const std::int64_t>& actions, const Batch& batch) {
   const auto lanes = static_cast<std::size_t>(pool.size());
-  const std::int64_t* values = data_of(actions, lanes, "actions");
+  const std::int64_t* values = checked_data(actions, lanes, "actions");
   std::vector<std::int32_t> checked(lanes);
   for (std::size_t lane = 0; lane < lanes; ++lane) {
     if (values[lane] < 0 || values[lane] >= pool.action_count()) {
@@ -96,7 +104,7 @@ void reset(Pool& pool, const std::vector<std::optional<std::uint64_t>>& seeds,
            const std::optional<Array<const std::uint8_t>>& mask, const Batch& batch) {
   std::span<const std::uint8_t> chosen;
   if (mask) {
-    chosen = {data_of(*mask, static_cast<std::size_t>(pool.size()), "mask"), mask->size()};
+    chosen = {checked_data(*mask, static_cast<std::size_t>(pool.size()), "mask"), mask->size()};
   }
   const nb::gil_scoped_release release;
   pool.reset(seeds, chosen, batch.out);
@@ -152,9 +160,8 @@ void bind_pool(nb::module_& module) {
           "__init__",
           [](Pool* self, const nb::bytes& image, const std::string& game, const EnvConfig& config,
              int lanes, int threads) {
-            const auto which =
-                game == "lost-levels" ? mario::Game::kLostLevels : mario::Game::kSuperMarioBros;
-            new (self) Pool(nes::Cartridge::parse(span_of(image)), which, config, lanes, threads);
+            new (self) Pool(nes::Cartridge::parse(span_of(image)), game_named(game), config, lanes,
+                            threads);
           },
           "image"_a, "game"_a, "config"_a, "lanes"_a, "threads"_a)
       .def_prop_ro("size", &Pool::size)
@@ -166,9 +173,10 @@ void bind_pool(nb::module_& module) {
       // A converted array would be a copy, and the caller's own would stay as it is.
       .def("batch", &make_batch, "obs"_a.noconvert(), "features"_a.noconvert().none(),
            "reward"_a.noconvert(), "terminated"_a.noconvert(), "truncated"_a.noconvert(),
-           "final_obs"_a.noconvert().none(), "final_features"_a.noconvert().none(),
-           "numbers"_a.noconvert(), "flags"_a.noconvert(), "terms"_a.noconvert(),
-           "enemies"_a.noconvert(), "Checks arrays once, for many steps.")
+           "info"_a.noconvert(), "final_obs"_a.noconvert().none(),
+           "final_features"_a.noconvert().none(), "final_info"_a.noconvert().none(),
+           "Checks arrays once, for many steps. An info is a tuple of numbers, flags, terms and "
+           "enemies.")
       .def("reset", &reset, "seeds"_a, "mask"_a.none(), "batch"_a)
       .def("step", &step, "actions"_a, "batch"_a)
       .def(

@@ -219,12 +219,9 @@ void Lane::step(int action, const LaneOutput& out) {
   *out.terminated = end != mario::EndReason::running && *out.truncated == 0;
   state_.ended = *out.terminated | *out.truncated;
   if (state_.ended != 0 && settings.autoreset == Autoreset::kSameStep) {
-    // The observation is the new episode's first; info still tells how the old one ended.
     write_obs(out.final_obs, out.final_features);
-    rules_->write_info(console_, state_.tracker, out.info);
+    rules_->write_info(console_, state_.tracker, out.final_info);
     begin_episode();
-    write_obs(out.obs, out.features);
-    return;
   }
   observe(out);
 }

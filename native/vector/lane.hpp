@@ -41,9 +41,11 @@ struct LaneOutput {
   float* reward = nullptr;
   std::uint8_t* terminated = nullptr;
   std::uint8_t* truncated = nullptr;
-  std::uint8_t* final_obs = nullptr;       ///< Same-step autoreset only.
-  std::uint8_t* final_features = nullptr;  ///< The same, tiles.
   InfoSlot info;
+  // Same-step autoreset only: how the episode that ended in this step looked at its end.
+  std::uint8_t* final_obs = nullptr;
+  std::uint8_t* final_features = nullptr;
+  InfoSlot final_info;
 };
 
 class Lane {

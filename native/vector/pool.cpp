@@ -29,6 +29,17 @@ void Pool::set_level(int index, const std::string& level) {
   lane(index).set_task(parse_task(level, context_.game));
 }
 
+InfoSlot InfoBatch::slot(int lane, int lanes) const {
+  const auto i = static_cast<std::size_t>(lane);
+  InfoSlot slot;
+  slot.numbers = numbers + i;
+  slot.flags = flags + i;
+  slot.stride = lanes;
+  slot.terms = terms + i * mario::kTermCount;
+  slot.enemies = enemies + i * mario::ram::kEnemySlots * kEnemyNumbers;
+  return slot;
+}
+
 LaneOutput Pool::output_of(int lane, const BatchOutput& out) const {
   const auto i = static_cast<std::size_t>(lane);
   const std::size_t obs = settings().obs_size();
@@ -42,11 +53,8 @@ LaneOutput Pool::output_of(int lane, const BatchOutput& out) const {
   if (out.final_features != nullptr) {
     slot.final_features = out.final_features + i * mario::kFeatureCount;
   }
-  slot.info.numbers = out.numbers + i;
-  slot.info.flags = out.flags + i;
-  slot.info.stride = size();
-  slot.info.terms = out.terms + i * mario::kTermCount;
-  slot.info.enemies = out.enemies + i * mario::ram::kEnemySlots * kEnemyNumbers;
+  slot.info = out.info.slot(lane, size());
+  if (out.final_info.numbers != nullptr) slot.final_info = out.final_info.slot(lane, size());
   return slot;
 }
 

@@ -22,19 +22,28 @@ struct LaneError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Arrays of the whole batch, one row a lane unless said otherwise. The caller keeps them alive.
+/// Infos of the whole batch, one row per lane unless stated otherwise.
+struct InfoBatch {
+  std::int32_t* numbers = nullptr;  ///< [kInfoNumbers][lanes]
+  std::uint8_t* flags = nullptr;    ///< [kInfoFlags][lanes]
+  float* terms = nullptr;
+  std::int32_t* enemies = nullptr;
+
+  InfoSlot slot(int lane, int lanes) const;
+};
+
+/// Arrays of the whole batch, one row per lane. The caller keeps them alive.
 struct BatchOutput {
   std::uint8_t* obs = nullptr;
   std::uint8_t* features = nullptr;
   float* reward = nullptr;
   std::uint8_t* terminated = nullptr;
   std::uint8_t* truncated = nullptr;
+  InfoBatch info;
+  // Same-step autoreset only; written where an episode ended.
   std::uint8_t* final_obs = nullptr;
   std::uint8_t* final_features = nullptr;
-  std::int32_t* numbers = nullptr;  ///< [kInfoNumbers][lanes]
-  std::uint8_t* flags = nullptr;    ///< [kInfoFlags][lanes]
-  float* terms = nullptr;
-  std::int32_t* enemies = nullptr;
+  InfoBatch final_info;
 };
 
 /// One caller at a time: `reset`, `step` and `observe` wait for each other, and for whoever holds

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 import warpzone
 from warpzone import _native
+from warpzone.step_info import step_info
 
 TERMS = _native.REWARD_TERMS
 NOTHING = dict.fromkeys(TERMS, 0.0)
@@ -162,8 +163,9 @@ def test_the_terms_of_an_episode_add_up_to_its_return(seed: int) -> None:
     for actions in held_actions(seed, 4, 250):
         _, reward, terminated, truncated, info = env.step(actions)
         returns += reward
-        assert info["reward_terms"].shape == (4, len(TERMS))
-        np.testing.assert_allclose(info["reward_terms"].sum(axis=1), returns, atol=1e-3)
+        terms = step_info(info)["reward_terms"]
+        assert terms.shape == (4, len(TERMS))
+        np.testing.assert_allclose(terms.sum(axis=1), returns, atol=1e-3)
         ended = terminated | truncated
         checked += int(ended.sum())
         returns[ended] = 0

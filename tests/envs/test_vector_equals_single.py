@@ -46,6 +46,8 @@ def compare(steps: int, lanes: int = 2, level: Any = "1-1", **options: Any) -> i
             if step.final_obs is not None:
                 assert info["_final_obs"][lane], where
                 assert_same_obs(lane_obs(info["final_obs"], lane), step.final_obs, where)
+                assert info["_final_info"][lane], where
+                assert_same_info(info["final_info"], lane, step.final_info, where)
             elif "_final_obs" in info:
                 assert not info["_final_obs"][lane], where
             ended += step.ended

@@ -69,15 +69,15 @@ class ReferenceLanes:
         obs, reward, terminated, truncated, info = env.step(action)
         result = LaneStep(obs, float(reward), terminated, truncated, info)
         if result.ended and self.autoreset == "same-step":
-            result.final_obs = obs
-            result.obs, _ = env.reset()
+            result.final_obs, result.final_info = obs, info
+            result.obs, result.info = env.reset()
         elif result.ended:
             self.waiting[lane] = True
         return result
 
 
 class LaneStep:
-    """One lane's step; `final_obs` only where an episode ended and a new one began."""
+    """One lane's step; the final ones only where an episode ended and a new one began."""
 
     def __init__(
         self, obs: Any, reward: float, terminated: bool, truncated: bool, info: dict[str, Any]
@@ -85,6 +85,7 @@ class LaneStep:
         self.obs, self.reward, self.info = obs, reward, info
         self.terminated, self.truncated = terminated, truncated
         self.final_obs: Any = None
+        self.final_info: dict[str, Any] = {}
 
     @property
     def ended(self) -> bool:

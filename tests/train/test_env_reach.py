@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from warpzone.train.build import make_env
 
 from warpzone.config import TrainConfig, make_config
 from warpzone.envs.console import Console
 from warpzone.errors import ConfigError
 from warpzone.rom.locate import load_game
-from warpzone.train.build import make_env
 from warpzone.train.trainer import Trainer
 
 

@@ -126,6 +126,16 @@ class InfoArrays:
             np.ndarray(shape, dtype, self._block, begin) for shape, dtype, begin in self._places
         )
 
+    def all(
+        self,
+    ) -> tuple[NDArray[np.int32], NDArray[np.uint8], NDArray[np.float32], NDArray[np.int32]]:
+        """Returns numbers, flags (as bytes), terms and enemies, as the native side takes them."""
+        return self.numbers, self.flags.view(_BYTE), self.terms, self.enemies
+
+    def clear(self) -> None:
+        """Sets every value to 0."""
+        self._block.fill(0)
+
     def info(self) -> dict[str, Any]:
         """Returns the present values as a dict with one array per field, built when first read."""
         return LazyInfo(_INFO_NAMES, _InfoBlock(self._places, self._block.copy()))

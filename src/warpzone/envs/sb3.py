@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from warpzone.envs.lazy_info import LazyInfo
 from warpzone.errors import ConfigError
+from warpzone.step_info import step_info
 
 try:
     from stable_baselines3.common.monitor import Monitor
@@ -88,7 +89,8 @@ class SB3VecEnv(VecEnv):
 
     def step_wait(self) -> tuple[Any, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
         """Takes one step; where an episode ended, a new one has begun."""
-        obs, reward, terminated, truncated, self.info = self.env.step(self._actions)
+        obs, reward, terminated, truncated, info = self.env.step(self._actions)
+        self.info = step_info(info)
         self._returns += reward
         self._lengths += 1
         dones = terminated | truncated

@@ -59,8 +59,10 @@ class MarioVectorEnv(EnvControls, VectorEnv[Obs, Any, Any]):
     """Many environments of Super Mario Bros., stepped together.
 
     Observations that `step` returns belong to the caller: their memory is reused only when nothing
-    refers to it any more. `info` describes the step just taken: a dict of arrays with one value per
-    environment.
+    refers to it any more. `info` is a dict of arrays with one value per environment. With same-step
+    autoreset it follows Gymnasium: where an episode ended, it is that of the new episode's reset,
+    and `info["final_info"]` has the last info of the old one; `warpzone.step_info.step_info`
+    merges the two.
     """
 
     def __init__(
@@ -158,7 +160,8 @@ class MarioVectorEnv(EnvControls, VectorEnv[Obs, Any, Any]):
         self._truncated = np.zeros(count, np.bool_)
         self._info_arrays = InfoArrays(count)
         same_step = self.config.autoreset == "same-step"
-        self._final: Obs = empty_obs(self.observation_space) if same_step else None
+        self._final_obs: Obs = empty_obs(self.observation_space) if same_step else None
+        self._final_info = InfoArrays(count) if same_step else None
         self._seeded = np.zeros(count, np.bool_)
         self._obs_buffers = ObsBuffers(self._new_buffer)
 
@@ -170,19 +173,17 @@ class MarioVectorEnv(EnvControls, VectorEnv[Obs, Any, Any]):
         truncated: NDArray[np.bool_],
     ) -> _native.Batch:
         images, features = obs_parts(obs)
-        final_images, final_features = obs_parts(self._final)
+        final_images, final_features = obs_parts(self._final_obs)
         return self._pool.batch(
             images,
             features,
             reward,
             terminated.view(np.uint8),
             truncated.view(np.uint8),
+            self._info_arrays.all(),
             final_images,
             final_features,
-            self._info_arrays.numbers,
-            self._info_arrays.flags.view(np.uint8),
-            self._info_arrays.terms,
-            self._info_arrays.enemies,
+            None if self._final_info is None else self._final_info.all(),
         )
 
     @property
@@ -276,13 +277,14 @@ class MarioVectorEnv(EnvControls, VectorEnv[Obs, Any, Any]):
     def _step_info(self, ended: NDArray[np.bool_]) -> dict[str, Any]:
         """Returns the info; with same-step autoreset also the last moments of ended episodes."""
         info = self._info_arrays.info()
-        if self._final is not None and np.count_nonzero(ended):  # Faster than `any`.
+        if self._final_info is not None and np.count_nonzero(ended):  # Faster than `any`.
             info.update(
-                final_obs=copied_obs(self._final),
+                final_obs=copied_obs(self._final_obs),
                 _final_obs=ended,
-                final_info=dict(info),
+                final_info=self._final_info.info(),
                 _final_info=ended,
             )
+            self._final_info.clear()
         return info
 
     def render(self) -> tuple[NDArray[np.uint8], ...] | None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from warpzone.envs.endings import CLEAR, end_name
 from warpzone.envs.vector import MarioVectorEnv
 from warpzone.evaluate.wilson import Interval, wilson
+from warpzone.step_info import step_info
 
 
 class Policy(Protocol):
@@ -133,6 +134,7 @@ def _play(
     while len(results) < lanes:
         obs, reward, terminated, truncated, info = env.step(policy(obs, first))
         first = terminated | truncated
+        info = step_info(info)
         returns += reward
         for lane in np.nonzero(first)[0]:
             if int(lane) not in results:

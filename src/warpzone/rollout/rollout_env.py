@@ -15,6 +15,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 
 from warpzone.models.tree import Arrays, as_observation, as_tree, copy_into, space_tree
+from warpzone.step_info import step_info
 
 Info = dict[str, Any]
 """Arrays by name, one value per environment."""
@@ -104,7 +105,7 @@ class DirectEnv:
         target = as_observation(obs, self._space)
         info = self._env.step_into(actions, target, reward, terminated, truncated)
         final = info.get("final_obs")
-        return StepInfo(info, info, None if final is None else as_tree(final))
+        return StepInfo(step_info(info), info, None if final is None else as_tree(final))
 
 
 class SteppedEnv:

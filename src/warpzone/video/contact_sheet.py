@@ -13,6 +13,7 @@ from warpzone.envs.vector import MarioVectorEnv
 from warpzone.errors import ConfigError
 from warpzone.evaluate.trained import Player, load_policy
 from warpzone.runs.levels import named_levels, trained_levels
+from warpzone.step_info import step_info
 from warpzone.video.image import ImageWriter, contact_sheet
 from warpzone.video.recorded_env import FRAMES_PER_SECOND
 from warpzone.video.writer import Frame, VideoWriter
@@ -92,6 +93,7 @@ def _play(
         write(contact_sheet(frames)[::shrink, ::shrink])
         obs, _, terminated, truncated, info = env.step(player(obs, episode_start))
         episode_start = terminated | truncated
+        info = step_info(info)
         screens = _screens(env)
         for index in list(running):
             if episode_start[index]:

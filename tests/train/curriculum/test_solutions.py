@@ -12,6 +12,7 @@ from tiny import tiny
 from warpzone.config import StartOptions
 from warpzone.envs.vector import MarioVectorEnv
 from warpzone.errors import SolutionError
+from warpzone.step_info import step_info
 from warpzone.train.curriculum.levels import LevelCurriculum
 from warpzone.train.curriculum.solutions import read_guides
 from warpzone.train.curriculum.starts import EpisodeStarts
@@ -51,6 +52,7 @@ def test_every_episode_can_begin_along_the_way(rom_path: Path) -> None:
     first = np.zeros(LANES, np.bool_)
     for _ in range(150):
         _, _, terminated, truncated, info = env.step(np.zeros(LANES, np.int64))
+        info = step_info(info)
         begun += info["x_pos"][first].tolist()
         first = terminated | truncated
         starts.observe(info, first)
@@ -93,6 +95,7 @@ def test_a_curriculum_gives_a_lane_its_level_and_way(rom_path: Path) -> None:
     for _ in range(150):
         begun = [starts.begun(lane).level for lane in range(LANES)]
         _, _, terminated, truncated, info = env.step(np.full(LANES, 1))
+        info = step_info(info)
         seen = [f"{w}-{s}" for w, s in zip(info["world"], info["stage"], strict=True)]
         assert seen == begun
         played |= set(seen)

@@ -11,6 +11,7 @@ import pytest
 from warpzone.config import StartOptions
 from warpzone.envs.endings import end_number
 from warpzone.envs.vector import MarioVectorEnv
+from warpzone.step_info import step_info
 from warpzone.telemetry.episodes import EpisodeStatistics
 from warpzone.train.curriculum.starts import EpisodeStarts, Place, Start
 from warpzone.train.episode_log import EpisodeLog
@@ -44,6 +45,7 @@ def play(env: MarioVectorEnv, starts: EpisodeStarts, steps: int, action: int) ->
     first = np.zeros(LANES, np.bool_)
     for _ in range(steps):
         _, _, terminated, truncated, info = env.step(np.full(LANES, action))
+        info = step_info(info)
         begun += info["x_pos"][first].tolist()
         first = terminated | truncated
         starts.observe(info, first)
@@ -97,6 +99,7 @@ def test_practice_is_cut_and_episodes_from_the_level_start_are_not(rom_path: Pat
     for _ in range(1000):
         begun = [starts.begun(lane) for lane in range(LANES)]
         _, _, terminated, truncated, info = env.step(np.full(LANES, STAND))
+        info = step_info(info)
         starts.observe(info, terminated | truncated)
         for lane in np.nonzero(truncated)[0]:
             (whole if begun[lane].place is None else within).append(int(info["steps"][lane]))

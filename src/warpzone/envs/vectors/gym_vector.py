@@ -99,7 +99,7 @@ class GymVectorEnv(VectorEnv[Obs, Any, Any]):
         check_render_mode(render_mode)
         self.render_mode = render_mode
         self.single_observation_space, self.single_action_space = spaces_of(setup)
-        levels = list(self.config.levels)
+        levels = list(self.config.level)
         draws = self.config.level_order == "random"
         self._levels = [levels[index % len(levels)] for index in range(self.num_envs)]
         common = {"backend": backend, "strict_stage": strict_stage, "render_mode": render_mode}
@@ -158,7 +158,7 @@ class GymVectorEnv(VectorEnv[Obs, Any, Any]):
         seeds = None if seed is None else checked_seeds(seed, self.num_envs)
         masked = {} if mask.all() else {"reset_mask": mask.copy()}
         obs, info = self._env.reset(seed=seeds, options=masked or None)
-        self._take(info, mask)
+        self._take(self._info_arrays, info, mask)
         self._obs = obs
         return obs, self._info_arrays.info()
 
@@ -174,15 +174,15 @@ class GymVectorEnv(VectorEnv[Obs, Any, Any]):
         self._obs = obs
         ended = terminated | truncated
         final = info.get("final_info")
-        self._take(info, np.ones(self.num_envs, np.bool_))
-        if final is not None:
-            self._take(final, ended)
+        self._take(self._info_arrays, info, np.ones(self.num_envs, np.bool_))
         result = self._info_arrays.info()
         if final is not None:
+            final_arrays = InfoArrays(self.num_envs)
+            self._take(final_arrays, final, ended)
             result.update(
                 final_obs=self._stacked(info["final_obs"]),
                 _final_obs=ended,
-                final_info=dict(result),
+                final_info=final_arrays.info(),
                 _final_info=ended,
             )
         return obs, reward.astype(np.float32), terminated, truncated, result
@@ -262,19 +262,18 @@ class GymVectorEnv(VectorEnv[Obs, Any, Any]):
         """Always fails: these environments know only `max_steps`."""
         raise ConfigError("step limits per environment need vector='native'; use max_steps")
 
-    def _take(self, info: dict[str, Any], chosen: NDArray[np.bool_]) -> None:
+    def _take(self, arrays: InfoArrays, info: dict[str, Any], chosen: NDArray[np.bool_]) -> None:
         """Keeps the infos of some environments; where a field is absent, the last value stays.
 
         Gymnasium's info has no fields for an environment that was not reset, or whose worker was
         lost.
         """
-        numbers, flags = self._info_arrays.numbers, self._info_arrays.flags
         for row, name in enumerate(_native.INFO_NUMBERS):
-            self._copy(info, name, numbers[row], chosen)
+            self._copy(info, name, arrays.numbers[row], chosen)
         for row, name in enumerate(_native.INFO_FLAGS):
-            self._copy(info, name, flags[row], chosen)
-        self._copy(info, "reward_terms", self._info_arrays.terms, chosen)
-        self._copy(info, "enemies", self._info_arrays.enemies, chosen)
+            self._copy(info, name, arrays.flags[row], chosen)
+        self._copy(info, "reward_terms", arrays.terms, chosen)
+        self._copy(info, "enemies", arrays.enemies, chosen)
 
     def _copy(
         self, info: dict[str, Any], name: str, target: NDArray[Any], chosen: NDArray[np.bool_]
