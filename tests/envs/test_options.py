@@ -25,7 +25,7 @@ KEYWORDS = [
     "rom",
     "game",
     "weights",
-    *(name for name in _native.EnvConfig.help() if name != "levels"),
+    *(name for name in _native.EnvConfig.help() if name != "level"),
 ]
 SPELLED_OUT = {"make_vec": warpzone.make_vec, "MarioVectorEnv": warpzone.MarioVectorEnv.__init__}
 TYPED = {
