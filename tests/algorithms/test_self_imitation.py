@@ -9,8 +9,8 @@ import pytest
 import torch
 from gymnasium import spaces
 from torch import Tensor, nn
-from warpzone._native import SumTree
 
+from warpzone._native import SumTree
 from warpzone.algorithms.self_imitation import SelfImitation, self_imitation_loss
 from warpzone.config import ReplayOptions
 from warpzone.models.actor_critic import ActorCritic

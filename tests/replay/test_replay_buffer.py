@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 from gymnasium import spaces
-from warpzone._native import SumTree
 
+from warpzone._native import SumTree
 from warpzone.config import ReplayOptions
 from warpzone.models.tree import IMAGE
 from warpzone.replay.buffer import PrioritizedReplay, Transitions

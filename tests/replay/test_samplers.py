@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 import torch
-from warpzone._native import SumTree
 
+from warpzone._native import SumTree
 from warpzone.replay.samplers import ChosenSampler, DeviceSampler
 
 CPU = torch.device("cpu")

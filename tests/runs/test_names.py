@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tiny import tiny
-from warpzone.config.io import to_toml
 
+from warpzone.config import to_toml
 from warpzone.errors import ConfigError, RunError
 from warpzone.runs.directory import RunDirectory
 from warpzone.runs.saved_config import saved_config
