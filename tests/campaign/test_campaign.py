@@ -257,9 +257,9 @@ def test_another_configuration_is_refused_by_name_and_budgets_are_free(tmp_path:
     [
         (["--levels", "9-1"], "'9-1'"),
         (["--goal", "1.5"], "--goal is 1.5"),
-        (["--rounds", "0"], "--rounds is 0; it must be at least 1"),
-        (["--level", "1-2"], "use --levels"),
-        (["--name", "mine"], "use -o"),
+        (["--rounds", "0"], "--rounds is 0; it must be from 1 to 10,000"),
+        (["--level", "1-2"], "has no option --level; did you mean --levels?"),
+        (["--name", "mine"], "has no option --name"),
         (["--levels", "1-1,1-2", "--held-out", "1-2"], "both name 1-2"),
     ],
 )
