@@ -14,6 +14,7 @@ from warpzone.config import TrainConfig, make_config
 from warpzone.envs.console import Console
 from warpzone.errors import ConfigError
 from warpzone.rom.locate import load_game
+from warpzone.train.environments import make_env
 from warpzone.train.trainer import Trainer
 
 
