@@ -12,6 +12,7 @@ from policy_support import LEVELS, Observations, layout_of, listed, played
 from warpzone import _native
 from warpzone.errors import ConfigError
 from warpzone.models.actor_critic import ActorCritic
+from warpzone.models.tree import to_tensors
 from warpzone.train.native_policy import copy_weights, make_network
 
 #: Of logits and values around 1; both sides compute in float32, in different orders.
@@ -22,7 +23,7 @@ def reference(
     model: ActorCritic, obs: Observations
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     with torch.no_grad():
-        said = model((torch.from_numpy(obs.tiles), torch.from_numpy(obs.features)))
+        said = model(to_tensors(obs._asdict()))
     return said.logits.numpy(), said.values.numpy()
 
 

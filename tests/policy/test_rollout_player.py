@@ -10,6 +10,7 @@ from player_support import ACTIONS, Played, Rollout, make_env, make_model
 
 from warpzone import _native
 from warpzone.errors import ConfigError, EnvError
+from warpzone.models.tree import to_tensors
 
 NUMBERS, FLAGS = list(_native.INFO_NUMBERS), list(_native.INFO_FLAGS)
 LEVELS = ["1-1", "2-2", "8-4", "1-4", "4-2"]
@@ -80,7 +81,7 @@ def test_values_and_log_probs_are_those_of_the_network() -> None:
     tiles = torch.from_numpy(rollout.grids).flatten(0, 1)
     features = torch.from_numpy(rollout.features).flatten(0, 1)
     with torch.no_grad():
-        said = played.model((tiles, features))
+        said = played.model({"tiles": tiles, "features": features})
     np.testing.assert_allclose(rollout.values.ravel(), said.values, rtol=0, atol=1e-5)
     log_probs = torch.log_softmax(said.logits, -1).view(steps + 1, envs, -1)[:-1]
     chosen = log_probs.gather(-1, torch.from_numpy(rollout.actions).unsqueeze(-1)).squeeze(-1)
@@ -105,9 +106,7 @@ def test_a_cut_episode_gets_the_value_of_the_state_in_which_it_was_cut() -> None
         if truncated.any():
             final = info["final_obs"]
             with torch.no_grad():
-                values = played.model(
-                    (torch.from_numpy(final["tiles"]), torch.from_numpy(final["features"]))
-                ).values.numpy()
+                values = played.model(to_tensors(final)).values.numpy()
             np.testing.assert_allclose(
                 rollout.final_values[step][truncated], values[truncated], rtol=0, atol=1e-5
             )
@@ -123,7 +122,7 @@ def test_actions_are_drawn_from_the_policy() -> None:
     rollout = played.play()
     with torch.no_grad():
         said = played.model(
-            (torch.from_numpy(rollout.grids[0]), torch.from_numpy(rollout.features[0]))
+            to_tensors({"tiles": rollout.grids[0], "features": rollout.features[0]})
         )
     shares = torch.softmax(said.logits[0], -1).numpy()
     counts = np.bincount(rollout.actions[:, 0], minlength=ACTIONS)

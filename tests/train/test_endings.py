@@ -22,6 +22,7 @@ from warpzone.runs.checkpoint_store import find_latest
 from warpzone.runs.directory import RunDirectory
 from warpzone.runs.listing import summarize_run
 from warpzone.telemetry.heartbeat import last_heartbeat
+from warpzone.telemetry.metrics import MetricRow
 from warpzone.telemetry.reading import read_rows
 from warpzone.train import session
 from warpzone.train.trainer import Trainer
@@ -150,14 +151,14 @@ def test_a_run_that_nan_ended_has_metrics_and_a_report(
     capsys: pytest.CaptureFixture[str],
     good_updates: int,
 ) -> None:
-    real = Trainer._apply_schedules
+    real = Trainer._learn
 
-    def spoiled(self: Trainer) -> float:
+    def spoiled(self: Trainer) -> MetricRow:
         if self.updates >= good_updates:
             self.storage.rewards.fill_(math.nan)
         return real(self)
 
-    monkeypatch.setattr(Trainer, "_apply_schedules", spoiled)
+    monkeypatch.setattr(Trainer, "_learn", spoiled)
     config = tiny(tmp_path, updates=9, log_every=LOG_EVERY)
     config = replace(config, learn=replace(config.learn, max_skipped_updates=3))
     with pytest.raises(RunError, match="gradients in a row"):

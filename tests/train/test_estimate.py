@@ -102,6 +102,8 @@ def test_a_run_says_where_it_computes_and_how_long_it_will_take(
     config = tiny(tmp_path, updates=8, precision="float32")
     session.start(config)
     first, *rest = stream.getvalue().splitlines()
-    assert first.endswith("on cpu, float32, arithmetic on 1 thread, 4 games on 1 thread")
-    assert any(line.startswith("about 0:0") and "for the 96 steps to go" in line for line in rest)
+    assert first.endswith("on cpu, float32, PyTorch on 1 thread, 4 environments on 1 thread")
+    assert any(
+        line.startswith("about 0:0") and "for the remaining 96 steps" in line for line in rest
+    )
     assert "ETA 0:0" in rest[0]

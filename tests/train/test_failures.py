@@ -16,21 +16,22 @@ from warpzone.runs import checkpoint
 from warpzone.runs.checkpoint_store import CheckpointStore, find_latest, list_checkpoints
 from warpzone.runs.directory import RunDirectory
 from warpzone.telemetry.heartbeat import last_heartbeat
+from warpzone.telemetry.metrics import MetricRow
 from warpzone.train import session
 from warpzone.train.trainer import Trainer
 
 
 def break_update(monkeypatch: pytest.MonkeyPatch, error: Exception, at: int = 2) -> None:
     """Makes the learner of the update `at` fail, after its rollout."""
-    real = Trainer._apply_schedules
+    real = Trainer._learn
 
-    def broken(self: Trainer) -> float:
+    def broken(self: Trainer) -> MetricRow:
         if self.updates == at:
             # A new one: what is raised holds on to the frames that it came through.
             raise type(error)(*error.args)
         return real(self)
 
-    monkeypatch.setattr(Trainer, "_apply_schedules", broken)
+    monkeypatch.setattr(Trainer, "_learn", broken)
 
 
 def only_run(folder: Path) -> RunDirectory:
@@ -54,8 +55,8 @@ def test_an_error_in_an_update_leaves_a_state_to_go_on_from(
     trainer = Trainer(tiny(tmp_path))
     trainer.load_state_dict(dict(state))
     obs, info = trainer.env.observe()
-    for name, part in zip(("tiles", "features"), trainer.storage.obs(0), strict=True):
-        assert (part.numpy() == obs[name]).all(), "what the lanes see is not what is saved"
+    for name, part in trainer.storage.obs(0).items():
+        assert (part.numpy() == obs[name]).all(), "the saved observation is not the present one"
     assert (trainer.storage.first[0].numpy() == (info["steps"] == 0)).all()
     trainer.close()
     monkeypatch.undo()
@@ -90,14 +91,14 @@ def test_gradients_that_stay_unusable_stop_the_run_with_a_snapshot(
 ) -> None:
     config = tiny(tmp_path, updates=9, checkpoint_minutes=1e-9)
     config = replace(config, learn=replace(config.learn, max_skipped_updates=3))
-    real = Trainer._apply_schedules
+    real = Trainer._learn
 
-    def spoiled(self: Trainer) -> float:
+    def spoiled(self: Trainer) -> MetricRow:
         if self.updates >= 1:
             self.storage.rewards.fill_(float("nan"))
         return real(self)
 
-    monkeypatch.setattr(Trainer, "_apply_schedules", spoiled)
+    monkeypatch.setattr(Trainer, "_learn", spoiled)
     with pytest.raises(
         RunError, match=r"4 gradients in a row .*failed-0000000\d\.pt for inspection"
     ):

@@ -47,9 +47,9 @@ def test_resume_says_that_games_begin_anew() -> None:
     first.update()
     state = first.state_dict()
     first.close()
-    assert state["lanes"] == []
+    assert state["envs"] == []
     second = Trainer(config)
-    with pytest.warns(UserWarning, match="cannot be saved: every one begins a new episode"):
+    with pytest.warns(UserWarning, match="cannot be saved: all of them begin a new episode"):
         second.load_state_dict(state)
     assert second.steps == 2 * STEPS
     for name, value in first.model.state_dict().items():

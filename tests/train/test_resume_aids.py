@@ -135,7 +135,7 @@ def test_replay_that_is_not_saved_begins_empty_and_says_so(
         again.load_state_dict(state)
     assert again.replay is not None
     assert len(again.replay.buffer) == 0
-    assert "does not go on exactly where it stopped" in caplog.text
+    assert "does not resume exactly where it left off" in caplog.text
     trainer.close()
     again.close()
 

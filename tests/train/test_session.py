@@ -150,7 +150,7 @@ def test_logs_of_workers_and_their_replacements_are_in_the_run(
 def test_a_start_that_a_worker_prevents_keeps_only_its_logs(
     tmp_path: Path, rom_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(self: Trainer, config: object, worker_logs: Path) -> None:
+    def fail(self: Trainer, config: object, *, worker_logs: Path, **_: object) -> None:
         worker_logs.mkdir()
         (worker_logs / "worker-0.jsonl").write_text("{}\n")
         raise WorkerError("worker 0 failed")

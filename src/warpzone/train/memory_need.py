@@ -12,7 +12,7 @@ import torch
 
 from warpzone.config import TrainConfig
 from warpzone.config.names import is_built_in
-from warpzone.envs.setup import feature_names, prepare, spaces_of
+from warpzone.envs.setup import prepare, spaces_of
 from warpzone.errors import ConfigError
 from warpzone.models.build import make_model
 from warpzone.runs.levels import trained_levels
@@ -105,7 +105,7 @@ def _bytes_of_network(config: TrainConfig, space: Any, actions: int) -> int:
     if not is_built_in("encoder", config.model.encoder):
         return 0
     with torch.device("meta"):
-        model = make_model(config.model, space, actions, feature_names())
+        model = make_model(config.model, space, actions)
     return sum(parameter.nbytes for parameter in model.parameters())
 
 
