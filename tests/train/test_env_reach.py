@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from warpzone.train.build import make_env
 
 from warpzone.config import TrainConfig, make_config
 from warpzone.envs.console import Console
