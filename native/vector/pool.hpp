@@ -64,8 +64,8 @@ class Pool {
              std::span<const std::uint8_t> mask, const BatchOutput& out);
   /// One agent step in every lane.
   void step(std::span<const std::int32_t> actions, const BatchOutput& out);
-  /// Calls `work` once for every lane, in the pool's threads; which thread gets which lane is left to
-  /// chance. Throws LaneError as `step` does.
+  /// Calls `work` once for every lane, in the pool's threads; which thread gets which lane is left
+  /// to chance. Throws LaneError as `step` does.
   void for_each_lane(const std::function<void(int, Lane&)>& work);
   /// Observation and info of the present moment, without a step.
   void observe(std::span<const int> lanes, const BatchOutput& out);
