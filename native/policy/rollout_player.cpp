@@ -47,7 +47,8 @@ class RolloutPlayer::LanePlay {
     slot_.truncated = &truncated_;
     slot_.final_obs = final_grid_.data();
     slot_.final_features = final_features_.data();
-    slot_.info = {end_.numbers.data(), end_.flags.data(), 1, end_.terms.data(), enemies_.data()};
+    slot_.info = slot_of(present_);
+    slot_.final_info = slot_of(end_);
   }
 
   void play() {
@@ -77,6 +78,10 @@ class RolloutPlayer::LanePlay {
   std::size_t at(int step) const {
     return static_cast<std::size_t>(step) * lanes_ + static_cast<std::size_t>(index_);
   }
+  /// The enemies are not kept.
+  InfoSlot slot_of(EpisodeEnd& end) {
+    return {end.numbers.data(), end.flags.data(), 1, end.terms.data(), enemies_.data()};
+  }
   Index* row(int step) const { return out_.active + at(step) * layout_.capacity(); }
 
   void keep_observation(int step) {
@@ -96,8 +101,9 @@ class RolloutPlayer::LanePlay {
     out_.terminated[place] = terminated_;
     out_.truncated[place] = truncated_;
     out_.first[at(step + 1)] = ended;
-    out_.progress[place] = end_.numbers[static_cast<std::size_t>(InfoNumber::progress)];
-    out_.stagnation[place] = end_.numbers[static_cast<std::size_t>(InfoNumber::stagnation)];
+    const EpisodeEnd& info = ended ? end_ : present_;
+    out_.progress[place] = info.numbers[static_cast<std::size_t>(InfoNumber::progress)];
+    out_.stagnation[place] = info.numbers[static_cast<std::size_t>(InfoNumber::stagnation)];
     out_.final_values[place] = truncated_ != 0 ? final_value() : 0.0F;
     EpisodeStarts& starts = follower_.starts;
     if (ended) {
@@ -138,7 +144,8 @@ class RolloutPlayer::LanePlay {
   std::array<std::int32_t, mario::ram::kEnemySlots * kEnemyNumbers> enemies_{};
   float reward_ = 0.0F;
   std::uint8_t terminated_ = 0, truncated_ = 0;
-  EpisodeEnd end_;  ///< The info of every step is written into it.
+  EpisodeEnd present_;  ///< The info of every step, of the new episode where one ended.
+  EpisodeEnd end_;      ///< The info at the end of an episode.
   LaneOutput slot_;
 };
 

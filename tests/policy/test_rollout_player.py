@@ -11,6 +11,7 @@ from player_support import ACTIONS, Played, Rollout, make_env, make_model
 from warpzone import _native
 from warpzone.errors import ConfigError, EnvError
 from warpzone.models.tree import to_tensors
+from warpzone.step_info import step_info
 
 NUMBERS, FLAGS = list(_native.INFO_NUMBERS), list(_native.INFO_FLAGS)
 LEVELS = ["1-1", "2-2", "8-4", "1-4", "4-2"]
@@ -46,6 +47,7 @@ def test_a_rollout_is_what_single_steps_with_the_same_actions_give() -> None:
         np.testing.assert_array_equal(rollout.grids[step], obs["tiles"])
         np.testing.assert_array_equal(rollout.features[step], obs["features"])
         obs, rewards, terminated, truncated, info = env.step(rollout.actions[step])
+        info = step_info(info)
         np.testing.assert_array_equal(rollout.rewards[step], rewards)
         np.testing.assert_array_equal(rollout.terminated[step], terminated)
         np.testing.assert_array_equal(rollout.truncated[step], truncated)
