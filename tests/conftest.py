@@ -10,6 +10,8 @@ from warpzone.rom import locate as roms
 # A gate that runs in the background ignores Ctrl-C, and the programs that tests start would inherit
 # that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP"):  # The same holds for `nohup`.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def _installed(game: str) -> Path:

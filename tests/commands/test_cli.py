@@ -131,7 +131,7 @@ def test_warning_is_one_line_without_source(data_folder: Path, tmp_path, rom_pat
     unknown.write_bytes(rom_path.read_bytes()[:-1] + b"\x55")
     result = run_program("rom", "import", str(unknown))
     assert result.returncode == 0
-    assert result.stderr.startswith(f"warning: {unknown} is no known dump")
+    assert result.stderr.startswith(f"warning: {unknown} is not a known dump")
     assert result.stderr.count("\n") == 1
 
 

@@ -281,6 +281,18 @@ CASES: dict[str, list[Case]] = {
         Case("nonsense as a number", ("--num-envs", ESCAPES)),
         Case("a ROM that is none", ("--rom", ROM), spoil.content(ROM, b"x")),
     ],
+    "bench train": [
+        Case("output in a missing folder", ("--csv", "missing/x.csv")),
+        Case("nonsense as a number", ("--seconds", ESCAPES)),
+    ],
+    "bench overlap": [
+        Case("output in a missing folder", ("--csv", "missing/x.csv")),
+        Case("nonsense as a number", ("--num-envs", ESCAPES)),
+    ],
+    "bench replay": [
+        Case("output in a missing folder", ("--csv", "missing/x.csv")),
+        Case("nonsense as a number", ("--capacity", ESCAPES)),
+    ],
     "tools backfill": [
         *(
             Case(case.name, ("runs",), case.damage, WORKS)

@@ -57,7 +57,7 @@ def test_newest_never_passes_over_a_run_whose_checkpoints_are_damaged(tmp_path: 
     path = find_latest(newer.path)
     assert path is not None
     path.write_bytes(b"broken")
-    with pytest.raises(CheckpointError, match=r"no checkpoint in .*newer.* is whole"):
+    with pytest.raises(CheckpointError, match=r"no checkpoint in .*newer.* is intact"):
         resolve_run("newest", tmp_path)
 
 

@@ -33,7 +33,7 @@ def test_parameters_are_counted_by_part(run: RunDirectory) -> None:
 
 def test_sizes_add_up_to_about_the_file(run: RunDirectory) -> None:
     content = look_into(run.path)
-    assert {"model", "optimizer", "lanes", "random"} <= content.sizes.keys()
+    assert {"model", "optimizer", "envs", "random"} <= content.sizes.keys()
     inside = sum(content.sizes.values())
     assert 0.5 * content.size < inside <= content.size
     assert content.marks == ("latest",)

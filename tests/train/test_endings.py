@@ -56,7 +56,7 @@ def assert_views_agree(
     assert (summary.updates, summary.steps) == (updates, updates * UPDATE)
     assert f"{updates * UPDATE:,} of" in report_run(run.path, videos=False)
     capsys.readouterr()
-    assert cli.main(["runs", str(run.path)]) == 0
+    assert cli.main(["runs", "list", str(run.path)]) == 0
     assert f" {updates * UPDATE:,} " in capsys.readouterr().out
     if saved:
         latest = find_latest(run.path)

@@ -62,18 +62,18 @@ def test_resume_says_that_games_begin_anew() -> None:
 @pytest.mark.parametrize(
     ("config", "message"),
     [
-        (configured(backend="nes-py"), "give --vector async, or --vector sync"),
+        (configured(backend="nes-py"), "give --vector async or sync"),
         (
             replace(configured(vector="async"), starts=StartOptions(share=0.5)),
-            "starts.share is 0.5, which needs --vector native, not 'async'; leave it out",
+            "starts.share 0.5 needs save states; use --vector native instead of async",
         ),
         (
             replace(configured(vector="sync"), starts=StartOptions(solutions="solutions")),
-            "starts.solutions is 'solutions', which needs --vector native",
+            "starts.solutions 'solutions' needs save states; use --vector native",
         ),
         (
             configured(vector="async", level_order="curriculum"),
-            "env.level_order is 'curriculum', which needs --vector native",
+            "env.level_order 'curriculum' needs save states; use --vector native",
         ),
     ],
 )

@@ -45,7 +45,7 @@ class RunDirectory:
         """
         check_folder_name(parent)
         if not re.fullmatch(r"\w[\w.,+-]*", name):
-            raise RunError(f"'{name}' cannot name a run: use letters, digits and . , + - _")
+            raise RunError(f"{name!r} cannot name a run: use letters, digits and . , + - _")
         try:
             parent.mkdir(parents=True, exist_ok=True)
             run = cls(_make_unique(parent, name))

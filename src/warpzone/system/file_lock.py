@@ -8,7 +8,7 @@ import sys
 import time
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal
 
@@ -57,6 +57,16 @@ class AdvisoryLock:
 
     def close(self) -> None:
         """Releases the lock, if it is held; the file stays, since removing it would be a race."""
+        if self._descriptor is None:
+            return
+        if sys.platform != "win32":
+            # Not by closing alone: a child that was just forked may not have closed its copy yet.
+            with suppress(OSError):
+                fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+        self.close_copy()
+
+    def close_copy(self) -> None:
+        """Closes the descriptor of a forked child; its parent keeps the lock."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
@@ -82,7 +92,7 @@ def _close_in_child() -> None:
     # The lock belongs to all copies of the descriptor: a worker that outlives its parent would
     # hold it on.
     for lock in list(_open_locks):
-        lock.close()
+        lock.close_copy()
 
 
 if hasattr(os, "register_at_fork"):
@@ -118,4 +128,4 @@ def file_lock(path: Path, seconds: float) -> Iterator[None]:
         lock.write_holder()
         yield
     finally:
-        lock.close()
+        lock.close_copy()

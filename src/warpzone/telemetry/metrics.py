@@ -113,6 +113,7 @@ _LEARN = [
     Metric("learn/value_mean", "", "Mean value estimate of the rollout."),
     Metric("learn/advantage_std", "", "Standard deviation of the advantages before normalization."),
     Metric("learn/epochs", "epochs", "Passes over a rollout; target_kl may end them early."),
+    Metric("learn/rho_mean", "", "Mean clipped importance ratio; only with V-trace."),
     _count("learn/skipped", "steps", "Optimizer steps skipped by a guard since the run began."),
 ]
 
