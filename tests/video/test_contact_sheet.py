@@ -52,7 +52,7 @@ def test_an_image_shows_how_every_episode_ended(run: RunDirectory, tmp_path: Pat
 def test_a_video_shows_the_environments_side_by_side(
     run: RunDirectory, tmp_path: Path, name: str, shrink: int
 ) -> None:
-    command = ["video", str(run.path), "--contact-sheet", "--lanes", "2"]
+    command = ["video", str(run.path), "--contact-sheet", "--num-envs", "2"]
     assert cli.main([*command, "-o", str(tmp_path / name)]) == 0
     frames = iio.imread(tmp_path / name)
     assert frames.shape[1:3] == (HEIGHT // shrink, (2 * WIDTH + GAP) // shrink)
