@@ -162,7 +162,7 @@ TEST(classic_death_is_clipped_to_fifteen) {
   Memory memory = playing();
   memory[ram::kPlayerTask] = ram::kTaskDying;
   CHECK_EQ(reward.step(memory.data()), -15);
-  CHECK(classic_done(memory.data()));
+  CHECK(classic_end_reason(memory.data()) == EndReason::enemy);
   CHECK_EQ(reward.step(playing(40, 300).data()), -15);
   memory[ram::kPlayerTask] = ram::kTaskLifeLost;
   CHECK_EQ(reward.step(memory.data()), -15);
@@ -174,7 +174,7 @@ TEST(classic_flag_needs_a_flag_not_a_vine) {
   CHECK(!classic_flag_get(memory.data()));
   memory[ram::kEnemyType + 2] = 0x31;
   CHECK(classic_flag_get(memory.data()));
-  CHECK(classic_done(memory.data()));
+  CHECK(classic_end_reason(memory.data()) == EndReason::clear);
   Memory castle = playing();
   castle[ram::kMode] = ram::kWorldEnd;
   CHECK(classic_flag_get(castle.data()));
