@@ -18,7 +18,7 @@ constexpr int kLanes = 6, kSteps = 60, kActions = 7;
 
 EnvConfig tile_config() {
   EnvConfig config;
-  config.levels = {"1-1", "2-2", "1-4"};
+  config.level = {"1-1", "2-2", "1-4"};
   config.obs = "tiles";
   config.autoreset = "same-step";
   config.max_steps = 25;
@@ -101,13 +101,14 @@ struct Discarded {
     out.features = bytes.data() + most;
     out.final_obs = bytes.data() + 2 * most;
     out.final_features = bytes.data() + 3 * most;
-    out.flags = bytes.data() + 4 * most;
+    out.info.flags = bytes.data() + 4 * most;
     out.terminated = bytes.data() + 5 * most;
     out.truncated = bytes.data() + 5 * most + kLanes;
     out.reward = floats.data();
-    out.terms = floats.data() + kLanes;
-    out.numbers = numbers.data();
-    out.enemies = numbers.data() + 100 * kLanes;
+    out.info.terms = floats.data() + kLanes;
+    out.info.numbers = numbers.data();
+    out.info.enemies = numbers.data() + 100 * kLanes;
+    out.final_info = out.info;
     return out;
   }
 };
