@@ -26,7 +26,7 @@ from warpzone.envs.vector import MarioVectorEnv
 from warpzone.models.actor_critic import ActorCritic
 from warpzone.models.memory import make_memory
 from warpzone.models.sparse import ActiveBatch, sparse_linear_relu, store_by_input
-from warpzone.train.native_policy import copy_weights, make_layout, make_network
+from warpzone.training.native_policy import copy_weights, make_layout, make_network
 
 Costs = dict[str, tuple[float, float | None]]
 

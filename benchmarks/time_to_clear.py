@@ -23,9 +23,9 @@ from pathlib import Path
 
 from warpzone.bench.machine import machine_info
 from warpzone.config import TrainConfig, from_keywords, from_toml, merged, resolve
-from warpzone.evaluate.evaluation import evaluate
-from warpzone.evaluate.trained import Player
-from warpzone.train.trainer import Trainer
+from warpzone.evaluation.evaluation import evaluate
+from warpzone.evaluation.trained import Player
+from warpzone.training.trainer import Trainer
 
 EPISODES = 100
 FIRST_EVALUATION_SEED, CONFIRMATION_SEED = 1_000_000, 2_000_000

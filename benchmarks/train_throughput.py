@@ -26,7 +26,7 @@ from warpzone.bench.machine import machine_info
 from warpzone.bench.peers import install
 from warpzone.bench.peers.serve import Worker, measure
 from warpzone.config import make_config
-from warpzone.train.trainer import Trainer
+from warpzone.training.trainer import Trainer
 
 BARS = {"pixels": 15, "tiles": 35}
 

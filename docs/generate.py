@@ -21,7 +21,7 @@ from warpzone.config.option import options_of, tables_of
 from warpzone.config.values import show
 from warpzone.envs.actions import ACTION_SETS
 from warpzone.envs.endings import CLEAR, END_REASONS, end_name
-from warpzone.evaluate.scripted import ScriptedPolicy
+from warpzone.evaluation.scripted import ScriptedPolicy
 
 DOCS = Path(__file__).resolve().parent
 BLOCK = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)

@@ -78,6 +78,6 @@ def test_there_are_no_cycles_between_folders() -> None:
             del waiting[folder]
 
 
-@pytest.mark.parametrize("folder", ["evaluate", "video", "report", "campaign"])
+@pytest.mark.parametrize("folder", ["evaluation", "video", "report", "campaign"])
 def test_whoever_reads_runs_does_not_know_the_trainer(folder: str) -> None:
-    assert "train" not in TABLE[folder]
+    assert "training" not in TABLE[folder]

@@ -9,7 +9,7 @@ is all that is needed to use it:
     def make_encoder(space, size):
         return MyNetwork(space, size)
 
-    warpzone.train(level="1-1", encoder="tiny")
+    warpzone.training(level="1-1", encoder="tiny")
 
 From the command line, `--plugin my_module` imports the module first. Runs and policy files record
 names and modules, never code: whoever loads one imports the module again.
@@ -133,7 +133,7 @@ def register_encoder(name: str) -> Callable[[Factory], Factory]:
         >>> @warpzone.register_encoder("tiny")
         ... def make_encoder(space, size):
         ...     return TinyNetwork(space["tiles"].shape, size)
-        >>> warpzone.train(level="1-1", obs="tiles", encoder="tiny", steps=300_000)
+        >>> warpzone.training(level="1-1", obs="tiles", encoder="tiny", steps=300_000)
     """
 
     def register(factory: Factory) -> Factory:
@@ -153,7 +153,7 @@ def register_reward(name: str) -> Callable[[Function], Function]:
         >>> @warpzone.register_reward("coins")
         ... def coins(info, previous):
         ...     return info["coins"] - previous["coins"]
-        >>> warpzone.train(level="1-1", obs="tiles", reward="coins", steps=300_000)
+        >>> warpzone.training(level="1-1", obs="tiles", reward="coins", steps=300_000)
     """
 
     def register(function: Function) -> Function:

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from warpzone.config import EnvOptions, LearnOptions, RunOptions, TrainConfig
-from warpzone.train.trainer import Trainer
+from warpzone.training.trainer import Trainer
 
 UPDATES = 30
 

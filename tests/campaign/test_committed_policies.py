@@ -12,8 +12,8 @@ import pytest
 
 from warpzone.campaign.measure import measure
 from warpzone.campaign.scoreboard import Row, read_board
-from warpzone.evaluate.policy_file import SUFFIX, read_policy_file
-from warpzone.evaluate.trained import load_policy
+from warpzone.evaluation.policy_file import SUFFIX, read_policy_file
+from warpzone.evaluation.trained import load_policy
 
 POLICIES = Path(__file__).resolve().parents[2] / "policies"
 BOARD = read_board(POLICIES)

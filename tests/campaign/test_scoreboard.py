@@ -27,10 +27,10 @@ from warpzone.campaign.scoreboard import (
     write_board,
 )
 from warpzone.errors import ScoreboardError
-from warpzone.evaluate.export import export_policy
-from warpzone.evaluate.trained import load_policy
+from warpzone.evaluation.export import export_policy
+from warpzone.evaluation.trained import load_policy
 from warpzone.runs.checkpoint import sha256_of
-from warpzone.train import session
+from warpzone.training import session
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import random
 from functools import cache
 
 import numpy as np
-from outcome import rejected
+from fuzz_outcome import rejected
 from rom_cases import game_images
 
 import warpzone

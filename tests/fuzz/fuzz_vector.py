@@ -20,7 +20,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "console"))
 
-from outcome import FuzzFailureError, rejected
+from fuzz_outcome import FuzzFailureError, rejected
 from states import hash_bytes
 
 import warpzone

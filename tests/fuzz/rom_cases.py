@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from functools import cache
 
-from outcome import FuzzFailureError, rejected
+from fuzz_outcome import FuzzFailureError, rejected
 from ppu_programs import random_program
 
 import warpzone

@@ -28,7 +28,7 @@ import console_cases  # noqa: E402  (its imports need the line above)
 import fuzz_vector  # noqa: E402
 import rom_cases  # noqa: E402
 import state_cases  # noqa: E402
-from outcome import FuzzFailureError  # noqa: E402
+from fuzz_outcome import FuzzFailureError  # noqa: E402
 
 # Fuzz targets and their weights out of fifteen. A target is a function that raises FuzzFailureError
 # on misbehaviour.

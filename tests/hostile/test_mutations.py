@@ -19,7 +19,7 @@ from world import BOARD, CAMPAIGN, POLICY, RUN
 
 from warpzone.campaign.state import read_state
 from warpzone.errors import WarpzoneError
-from warpzone.evaluate.trained import load_policy
+from warpzone.evaluation.trained import load_policy
 
 FEW = settings(
     deadline=None,

@@ -14,10 +14,10 @@ from warpzone.campaign.board_files import publish
 from warpzone.campaign.options import CampaignOptions
 from warpzone.campaign.scoreboard import Scoreboard
 from warpzone.campaign.state import CampaignState, TaskState, asked_of, write_state
-from warpzone.evaluate.export import export_policy
+from warpzone.evaluation.export import export_policy
 from warpzone.runs.checkpoint import sha256_of
 from warpzone.system.processes import ProcessId
-from warpzone.train import session
+from warpzone.training import session
 
 # Where things are in the folder; commands run inside it.
 RUN = "runs/mario"

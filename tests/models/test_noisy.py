@@ -12,7 +12,7 @@ from warpzone.config import EnvOptions, LearnOptions, ModelOptions, RunOptions, 
 from warpzone.models.actor_critic import ActorCritic
 from warpzone.models.memory import make_memory
 from warpzone.models.noisy import NoisyLinear
-from warpzone.train.trainer import Trainer
+from warpzone.training.trainer import Trainer
 
 
 def generator(seed: int = 0) -> torch.Generator:

@@ -13,7 +13,7 @@ from warpzone import _native
 from warpzone.errors import ConfigError
 from warpzone.models.actor_critic import ActorCritic
 from warpzone.models.tree import to_tensors
-from warpzone.train.native_policy import copy_weights, make_network
+from warpzone.training.native_policy import copy_weights, make_network
 
 #: Of logits and values around 1; both sides compute in float32, in different orders.
 TOLERANCE = 1e-5

@@ -15,14 +15,14 @@ from warpzone import cli
 from warpzone.campaign.board_files import publish
 from warpzone.campaign.scoreboard import CONDITIONS, Result, Row, Scoreboard
 from warpzone.config import EnvOptions, LearnOptions, ModelOptions, RunOptions, TrainConfig, to_toml
-from warpzone.evaluate.export import export_policy
+from warpzone.evaluation.export import export_policy
 from warpzone.report import charts
 from warpzone.report.animation import animate_episode
 from warpzone.report.charts import RUN_CHARTS, draw_chart, draw_charts
 from warpzone.report.logs import hints_html
 from warpzone.runs.directory import RunDirectory
 from warpzone.telemetry.metrics import find_metric
-from warpzone.train import session
+from warpzone.training import session
 
 _EMPTY = {"meta", "br", "img", "line", "path", "input", "hr", "link"}
 _OPTIONAL = {"th", "td"}  # Their end tags are optional in HTML.

@@ -42,7 +42,7 @@ def test_the_log_has_prefixes(tmp_path: Path) -> None:
     run = RunDirectory.create(tmp_path, "mario-1-1", CONFIG)
     with run.logging():
         logging.getLogger("warpzone.envs.vector").info("16 lanes")
-        logging.getLogger("warpzone.train.loop").warning("slow")
+        logging.getLogger("warpzone.training.loop").warning("slow")
     first, second = run.log.read_text().splitlines()
     assert first.endswith("Z [env] 16 lanes")
     assert second.endswith("Z [train] warning: slow")

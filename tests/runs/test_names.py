@@ -15,7 +15,7 @@ from warpzone.config import to_toml
 from warpzone.errors import ConfigError, RunError
 from warpzone.runs.directory import RunDirectory
 from warpzone.runs.saved_config import saved_config
-from warpzone.train import session
+from warpzone.training import session
 
 # Everything that a file name can be: beyond U+FFFF, control characters, bytes that are not UTF-8.
 NAMES = st.text(st.characters(exclude_characters="/\0", exclude_categories=()), min_size=1).filter(

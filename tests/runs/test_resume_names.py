@@ -15,7 +15,7 @@ from warpzone.runs.checkpoint import CheckpointMeta, read_meta
 from warpzone.runs.checkpoint_store import CheckpointStore, find_latest
 from warpzone.runs.directory import RunDirectory
 from warpzone.runs.resume import resolve_run
-from warpzone.train import session
+from warpzone.training import session
 
 
 def make_run(runs: Path, name: str, level: str = "1-1", age: float = 0.0) -> RunDirectory:

@@ -11,8 +11,8 @@ from warpzone import cli
 from warpzone.errors import CheckpointError, RunError
 from warpzone.runs.directory import RunDirectory
 from warpzone.runs.show import checkpoint_lines, look_into
-from warpzone.train import session
-from warpzone.train.trainer import Trainer
+from warpzone.training import session
+from warpzone.training.trainer import Trainer
 
 
 @pytest.fixture

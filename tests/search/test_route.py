@@ -4,9 +4,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from warpzone._native import Route
 
 from warpzone import MarioVectorEnv
+from warpzone._native import Route
 from warpzone.envs.checks import make_route
 from warpzone.errors import SolutionError
 from warpzone.search.replay import replay

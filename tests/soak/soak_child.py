@@ -18,7 +18,7 @@ from typing import Any
 from warpzone import cli
 from warpzone.envs.vector import MarioVectorEnv
 from warpzone.errors import EnvError
-from warpzone.train.trainer import Trainer
+from warpzone.training.trainer import Trainer
 
 MARK = "soak: training"
 SLOW_STEPS, SLOW_SECONDS, DISK_SECONDS = 8, 0.6, 10.0

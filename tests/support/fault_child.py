@@ -14,7 +14,7 @@ import time
 
 from warpzone import cli
 from warpzone.system.output import say
-from warpzone.train.trainer import Trainer
+from warpzone.training.trainer import Trainer
 
 AT_UPDATE = 3
 _real_update = Trainer.update

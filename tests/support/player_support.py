@@ -14,7 +14,7 @@ from warpzone import _native
 from warpzone.envs.vector import MarioVectorEnv
 from warpzone.models.actor_critic import ActorCritic
 from warpzone.models.memory import make_memory
-from warpzone.train.native_policy import copy_weights, make_network
+from warpzone.training.native_policy import copy_weights, make_network
 
 ACTIONS = 7
 

@@ -17,7 +17,7 @@ from warpzone.models.tile_encoder import TileEncoder
 from warpzone.models.tree import to_tensors
 from warpzone.search.route import start_states
 from warpzone.search.solution import read_solution
-from warpzone.train.native_policy import make_layout
+from warpzone.training.native_policy import make_layout
 
 SOLUTIONS = Path(__file__).parents[2] / "solutions"
 

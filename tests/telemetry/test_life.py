@@ -130,10 +130,10 @@ def test_the_library_without_a_driver_is_no_gpu(monkeypatch: pytest.MonkeyPatch)
     [
         ("warpzone.envs.vector", "env"),
         ("warpzone.replay.tree", "replay"),
-        ("warpzone.train.guidance.hints", "hint"),
+        ("warpzone.training.guidance.hints", "hint"),
         ("warpzone.bench.env", "bench"),
         ("warpzone.runs.backfill", "migrate"),
-        ("warpzone.train.loop", "train"),
+        ("warpzone.training.loop", "train"),
         ("warpzone.environment", "train"),
     ],
 )

@@ -107,8 +107,8 @@ def test_progress_never_shows_more_than_all_and_all_only_at_the_end() -> None:
 def test_log_records_appear_with_their_prefix() -> None:
     stream = io.StringIO()
     with log_to(DisplayHandler(make_display("plain", stream=stream))):
-        logging.getLogger("warpzone.train.loop").info("for the file alone")
-        logging.getLogger("warpzone.train.loop").warning("slow", exc_info=OSError("full"))
+        logging.getLogger("warpzone.training.loop").info("for the file alone")
+        logging.getLogger("warpzone.training.loop").warning("slow", exc_info=OSError("full"))
         logging.getLogger(HINTS).info("try more games")
     assert stream.getvalue() == "[train] warning: slow\n[hint] try more games\n"
 

@@ -19,7 +19,7 @@ from warpzone.errors import ConfigError
 from warpzone.runs import checkpoint
 from warpzone.runs.checkpoint_store import find_latest
 from warpzone.runs.directory import RunDirectory
-from warpzone.train import session
+from warpzone.training import session
 from warpzone.video.background import BackgroundRecorder
 from warpzone.video.contact_sheet import record_contact_sheet
 from warpzone.video.policy_video import record_policy

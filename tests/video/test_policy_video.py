@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from warpzone import MarioEnv
-from warpzone.evaluate.policies import SequencePolicy, make_policy
+from warpzone.evaluation.policies import SequencePolicy, make_policy
 from warpzone.video.episode import VideoOptions, record_episode
 from warpzone.video.overlay import draw_overlay, observation_image
 from warpzone.video.recorded_env import RecordedEnv

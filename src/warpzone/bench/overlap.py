@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from warpzone.config import EnvOptions, LearnOptions, ModelOptions, RunOptions, TrainConfig
-from warpzone.train.trainer import Trainer
+from warpzone.training.trainer import Trainer
 
 _MIN_HIDDEN, _MAX_HIDDEN = 16, 4096
 _TOLERANCE = 1.1  # Learning and collecting count as balanced within this factor.

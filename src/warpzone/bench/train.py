@@ -11,7 +11,7 @@ from typing import Any
 
 from warpzone.bench.env import measure
 from warpzone.config import make_config
-from warpzone.train.trainer import Trainer
+from warpzone.training.trainer import Trainer
 
 # What people set up for Stable-Baselines3.
 _SB3_ENVS, _SB3_STEPS, _SB3_BATCH = 8, 128, 256

@@ -20,8 +20,8 @@ from warpzone.campaign.scoreboard import (
     write_board,
 )
 from warpzone.errors import ScoreboardError
-from warpzone.evaluate.export import export_policy
-from warpzone.evaluate.policy_file import SUFFIX, read_policy_facts
+from warpzone.evaluation.export import export_policy
+from warpzone.evaluation.policy_file import SUFFIX, read_policy_facts
 from warpzone.runs.checkpoint import sha256_of
 from warpzone.runs.directory import run_of
 from warpzone.system.atomic_file import replacing

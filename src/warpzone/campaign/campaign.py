@@ -21,8 +21,8 @@ from warpzone.campaign.plan import Budget, Task, budget_of, config_of, tasks_of
 from warpzone.campaign.scoreboard import Measuring, Scoreboard
 from warpzone.campaign.state import CampaignState, TaskState, write_state
 from warpzone.config import TrainConfig
-from warpzone.evaluate.policy_folder import INSIDE
-from warpzone.evaluate.trained import load_policy
+from warpzone.evaluation.policy_folder import INSIDE
+from warpzone.evaluation.trained import load_policy
 from warpzone.runs.checkpoint import read_meta
 from warpzone.runs.checkpoint_store import find_best, find_latest
 from warpzone.system.signals import StopRequest

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from warpzone.campaign.scoreboard import CONDITIONS, Measuring, Result, Row
 from warpzone.errors import CheckpointError
-from warpzone.evaluate.evaluation import Evaluation, evaluate
-from warpzone.evaluate.policy_file import read_policy_file
-from warpzone.evaluate.trained import TrainedPolicy, load_policy
+from warpzone.evaluation.evaluation import Evaluation, evaluate
+from warpzone.evaluation.policy_file import read_policy_file
+from warpzone.evaluation.trained import TrainedPolicy, load_policy
 from warpzone.models.arithmetic import one_thread
 
 Report = Callable[[str], None]

@@ -10,8 +10,8 @@ from typing import Any
 
 from warpzone import _native
 from warpzone.errors import ScoreboardError
-from warpzone.evaluate.policy_file import SUFFIX
-from warpzone.evaluate.wilson import Interval, wilson
+from warpzone.evaluation.policy_file import SUFFIX
+from warpzone.evaluation.wilson import Interval, wilson
 from warpzone.system.atomic_file import write_text_atomically
 from warpzone.system.json_file import entry, read_json
 

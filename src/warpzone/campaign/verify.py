@@ -9,8 +9,8 @@ from pathlib import Path
 from warpzone.campaign.measure import measure
 from warpzone.campaign.scoreboard import CONDITIONS, Row, Scoreboard, all_levels
 from warpzone.errors import CheckpointError
-from warpzone.evaluate.policy_file import read_policy_file
-from warpzone.evaluate.trained import load_policy
+from warpzone.evaluation.policy_file import read_policy_file
+from warpzone.evaluation.trained import load_policy
 
 
 @dataclass(frozen=True)

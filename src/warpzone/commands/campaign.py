@@ -82,7 +82,7 @@ class Campaign(CampaignOptions):
         verify_options(options)
         check_held_out(config, options)
 
-        from warpzone.train.session import RunTraining
+        from warpzone.training.session import RunTraining
         from warpzone.video.background import BackgroundRecorder
 
         try:

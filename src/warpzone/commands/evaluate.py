@@ -79,7 +79,7 @@ class Evaluate:
 
     def run(self) -> int:
         """Evaluates and writes the results."""
-        from warpzone.evaluate.run_evaluation import evaluate_run, results_table, write_results
+        from warpzone.evaluation.run_evaluation import evaluate_run, results_table, write_results
 
         results, name = evaluate_run(
             self.run_path,

@@ -34,8 +34,8 @@ class Export:
     def run(self) -> int:
         """Exports."""
         from warpzone.errors import ConfigError
-        from warpzone.evaluate.export import export_policy
-        from warpzone.evaluate.policy_file import SUFFIX
+        from warpzone.evaluation.export import export_policy
+        from warpzone.evaluation.policy_file import SUFFIX
 
         if self.output.suffix != SUFFIX:
             raise ConfigError(f"the name {self.output.name!r} must end with {SUFFIX}")

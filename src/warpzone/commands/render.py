@@ -15,7 +15,7 @@ from warpzone.config.run import LARGEST_SEED
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from warpzone.evaluate.policies import Policy
+    from warpzone.evaluation.policies import Policy
     from warpzone.video.episode import Outcome
     from warpzone.video.image import ImageWriter
     from warpzone.video.writer import VideoWriter
@@ -108,7 +108,7 @@ class Render:
 
     def run(self) -> int:
         """Plays the episode and writes the file."""
-        from warpzone.evaluate.policies import make_policy
+        from warpzone.evaluation.policies import make_policy
 
         self._check()
         policy = make_policy(self.policy, actions=self.actions, seed=self.seed)

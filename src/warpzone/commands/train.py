@@ -93,8 +93,8 @@ class Train:
         if self.dry_run:
             return _dry_run(config)
         from warpzone.system.output import say
-        from warpzone.train import session
-        from warpzone.train.summary import end_line, next_line
+        from warpzone.training import session
+        from warpzone.training.summary import end_line, next_line
         from warpzone.video.background import BackgroundRecorder
 
         try:
@@ -167,8 +167,8 @@ def explicit_options(file: Path | None, given: Partial, own_variables: list[str]
 
 
 def _dry_run(config: TrainConfig) -> int:
-    from warpzone.train.estimate import estimate
-    from warpzone.train.memory_need import check_memory
+    from warpzone.training.estimate import estimate
+    from warpzone.training.memory_need import check_memory
 
     print(to_toml(config))
     print(f"# {check_memory(config)}", flush=True)

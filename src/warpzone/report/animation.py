@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
-from warpzone.evaluate.trained import load_policy
+from warpzone.evaluation.trained import load_policy
 from warpzone.video.episode import VideoOptions, record_episode
 from warpzone.video.policy_video import RecordedPolicy, first_clearing_seed, make_recorded_env
 from warpzone.video.writer import Frame

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-HINTS = "warpzone.train.guidance.hints"
+HINTS = "warpzone.training.guidance.hints"
 """The logger of advice; its lines begin with [hint]."""
 
 

@@ -18,7 +18,7 @@ from warpzone.telemetry.append_file import AppendFile
 _PREFIXES = {
     "warpzone.envs": "env",
     "warpzone.replay": "replay",
-    "warpzone.train.guidance.hints": "hint",
+    "warpzone.training.guidance.hints": "hint",
     "warpzone.bench.env": "bench",
     "warpzone.runs.backfill": "migrate",
 }
@@ -97,7 +97,7 @@ def warnings_to_log() -> Iterator[None]:
         match = re.match(r"\[(\w+)\] ", str(message))
         logger = _LOGGERS.get(match[1]) if match else None
         text = str(message)[match.end() :] if match and logger else str(message)
-        logging.getLogger(logger or "warpzone.train").warning("%s", text)
+        logging.getLogger(logger or "warpzone.training").warning("%s", text)
 
     with warnings.catch_warnings():
         warnings.showwarning = log

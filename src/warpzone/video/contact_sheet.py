@@ -11,7 +11,7 @@ import numpy as np
 from warpzone.envs.endings import CLEAR, end_name, is_death
 from warpzone.envs.vector import MarioVectorEnv
 from warpzone.errors import ConfigError
-from warpzone.evaluate.trained import Player, load_policy
+from warpzone.evaluation.trained import Player, load_policy
 from warpzone.runs.levels import named_levels, trained_levels
 from warpzone.step_info import step_info
 from warpzone.video.image import ImageWriter, contact_sheet

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from warpzone.envs.endings import CLEAR, end_name, is_death
-from warpzone.evaluate.policies import Policy
+from warpzone.evaluation.policies import Policy
 from warpzone.video.overlay import draw_overlay, observation_image, side_by_side
 from warpzone.video.recorded_env import FRAMES_PER_SECOND, RecordedEnv
 from warpzone.video.writer import Frame

@@ -10,7 +10,7 @@ import numpy as np
 
 from warpzone.envs.actions import describe_buttons, resolve_actions
 from warpzone.envs.console import Console
-from warpzone.evaluate.trained import Player, TrainedPolicy, load_policy
+from warpzone.evaluation.trained import Player, TrainedPolicy, load_policy
 from warpzone.runs.levels import named_levels, trained_levels
 from warpzone.video.episode import VideoOptions, record_episode
 from warpzone.video.output import check_output

@@ -17,7 +17,7 @@ from warpzone import _native
 from warpzone.envs.backends import nes_py, nes_py_mend
 from warpzone.envs.backends.nes_py import NesPyMachine, plain_image
 from warpzone.errors import BackendError, ClosedError, ConfigError, LevelWarning
-from warpzone.evaluate.policies import SequencePolicy
+from warpzone.evaluation.policies import SequencePolicy
 from warpzone.rom import locate as roms
 
 SECOND = 15  # agent steps of four frames

@@ -1,0 +1,168 @@
+"""A trained policy from a run: ready to choose actions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from warpzone.config import TrainConfig
+from warpzone.envs.vector import MarioVectorEnv
+from warpzone.errors import CheckpointError
+from warpzone.evaluation.policy_file import SUFFIX, read_policy_file
+from warpzone.evaluation.policy_folder import choose_policy, is_policy_folder
+from warpzone.models.actor_critic import ActorCritic
+from warpzone.models.build import make_model, place_model
+from warpzone.models.tree import to_tensors
+from warpzone.models.weights import check_weights, load_weights
+from warpzone.rollout.collector import sample
+from warpzone.runs import checkpoint
+from warpzone.runs.checkpoint_store import find_best, find_latest
+from warpzone.runs.directory import run_of
+from warpzone.runs.saved_config import saved_config
+
+_BUILT_AT_ONCE = 2048
+"""Layers up to this width are small enough to be built before their weights are compared."""
+
+
+@dataclass(frozen=True)
+class TrainedPolicy:
+    """A network with what it was trained for."""
+
+    model: ActorCritic
+    config: TrainConfig
+    path: Path
+
+    def player(
+        self, num_envs: int, seed: int, greedy: bool, eval_temperature: float | None = None
+    ) -> Player:
+        """Chooses actions in some environments, by default at the configured temperature."""
+        temperature = eval_temperature or self.config.model.eval_temperature
+        return Player(self.model, num_envs, seed, greedy, temperature)
+
+    def env_options(self) -> dict[str, Any]:
+        """Keywords of an environment for this policy."""
+        return self.config.env.policy_env_options()
+
+
+class Player:
+    """Chooses actions, and keeps the network's recurrent state."""
+
+    def __init__(
+        self,
+        model: ActorCritic,
+        num_envs: int,
+        seed: int,
+        greedy: bool,
+        eval_temperature: float = 1.0,
+    ):
+        """Begins new episodes.
+
+        Args:
+            model: The network.
+            num_envs: Number of environments.
+            seed: Of the sampled actions.
+            greedy: Always take the most likely action.
+            eval_temperature: Divides the logits before an action is sampled. Below 1 the policy
+                acts closer to greedily than in training.
+        """
+        self._model, self._greedy, self._temperature = model, greedy, eval_temperature
+        self._state = model.initial_state(num_envs)
+        self._random = torch.Generator().manual_seed(seed)
+        self.values: NDArray[np.float32] = np.zeros(num_envs, np.float32)
+
+    @torch.inference_mode()
+    def __call__(self, obs: Any, first: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Returns an action for every environment."""
+        decision = self._model.step(to_tensors(obs), self._state, torch.from_numpy(first))
+        self._state = decision.state
+        self.values = decision.values.numpy()
+        if self._greedy:
+            return decision.logits.argmax(-1).numpy()
+        return sample(decision.logits / self._temperature, self._random).numpy()
+
+
+def load_policy(target: Path, level: str | None = None, rom: Path | None = None) -> TrainedPolicy:
+    """Loads a policy.
+
+    Args:
+        target: A run, for its best checkpoint (the latest when none is marked); a checkpoint; a
+            policy file; or a folder of those.
+        level: Of a folder, the policy that is for this level.
+        rom: Game image to play instead of the one that it was trained with.
+
+    Raises:
+        CheckpointError: When there is none, or it does not fit its configuration.
+    """
+    target = choose_policy(target, level) if is_policy_folder(target) else target
+    if target.suffix == SUFFIX:
+        file = read_policy_file(target)
+        config = _with_rom(file.config, rom)
+        return TrainedPolicy(make_network(config, file.weights), config, target)
+    config = _with_rom(saved_config(target), rom)
+    path = checkpoint_of(target)
+    weights = averaged_weights(checkpoint.load(path))
+    return TrainedPolicy(make_network(config, weights), config, path)
+
+
+def averaged_weights(saved: checkpoint.Checkpoint) -> dict[str, torch.Tensor]:
+    """The weights that a checkpoint plays with.
+
+    Raises:
+        CheckpointError: It holds something else.
+    """
+    average = saved.state.get("average")
+    weights = average.get("weights") if isinstance(average, dict) else None
+    if not isinstance(weights, dict) or not all(
+        isinstance(name, str) and isinstance(tensor, torch.Tensor)
+        for name, tensor in weights.items()
+    ):
+        raise CheckpointError(f"{saved.path} has no averaged weights of a network")
+    return weights
+
+
+def _with_rom(config: TrainConfig, rom: Path | None) -> TrainConfig:
+    return config if rom is None else replace(config, env=replace(config.env, rom=str(rom)))
+
+
+def checkpoint_of(target: Path) -> Path:
+    """The checkpoint that is judged: the given one, or the best of a run, or else its latest.
+
+    Raises:
+        CheckpointError: When the run has none.
+    """
+    path = target if target.is_file() else find_best(target) or find_latest(target)
+    if path is None:
+        raise CheckpointError(f"{run_of(target).path} has no checkpoint yet")
+    return path
+
+
+def make_network(config: TrainConfig, weights: Mapping[str, torch.Tensor]) -> ActorCritic:
+    """The network of a configuration with these weights, ready to play on the CPU.
+
+    Raises:
+        CheckpointError: They do not fit.
+    """
+    with closing(MarioVectorEnv(num_threads=1, **config.env.policy_env_options())) as env:
+        space, actions = env.single_observation_space, len(env.config.actions)
+    build = partial(make_model, config.model, space, actions)
+    options = config.model
+    if max(options.hidden, options.memory_size, options.memory_window) > _BUILT_AT_ONCE:
+        # What a stranger's file claims may not fit into memory; its weights tell.
+        try:
+            with torch.device("meta"):
+                check_weights(build(), weights)
+        except RuntimeError as error:
+            if isinstance(error, CheckpointError):
+                raise
+            raise CheckpointError(f"its network cannot be built ({error})") from error
+    model = build()
+    load_weights(model, dict(weights))
+    return place_model(model, torch.device("cpu")).eval()

@@ -1,0 +1,268 @@
+"""Where episodes begin: which level, and where in it.
+
+A level's hard parts lie behind its easy ones. When some episodes begin along a known solution, or
+where earlier episodes have been, the far parts are played as often as the near ones. Evaluation
+always begins at the level's start.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpzone.algorithms.schedules import lerp
+from warpzone.config import StartOptions
+from warpzone.envs.endings import CLEAR, end_name
+from warpzone.envs.training_signals import can_start_here, place_ids
+from warpzone.envs.vectors.make import AnyVectorEnv
+from warpzone.rollout.rollout_env import Info
+from warpzone.telemetry.metrics import MetricRow
+from warpzone.training.curriculum.hazards import Hazards
+from warpzone.training.curriculum.levels import LevelChooser
+from warpzone.training.curriculum.solutions import Guide
+
+# Steps after which a newer snapshot of a place replaces the old one: the agent has changed.
+_REFRESH = 512
+# Pixels between two places to start from.
+PLACE_SPACING = 64
+_NOWHERE = -1
+# Episodes over which the clear rate of a level is averaged.
+_CLEAR_RATE_EPISODES = 50
+# Factor on the share of starts within a level once every episode from the level's start clears.
+_FACTOR_AT_SUCCESS = 0.7
+# An episode that begins before a hazard is truncated soon after it: the next one practises again.
+_PRACTICE_STEPS = 64
+
+
+@dataclass(frozen=True)
+class Place:
+    """A snapshot to begin at.
+
+    Attributes:
+        state: Save state of the console.
+        step: When it was taken, in steps of an environment.
+        distance: From the level's start, along the level.
+    """
+
+    state: bytes
+    step: int
+    distance: int
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where an episode begins; without a place, at the level's start."""
+
+    level: str
+    place: Place | None = None
+
+
+class EpisodeStarts:
+    """Keeps snapshots and chooses where each environment's episodes begin.
+
+    Environments reset within a step, so the start of the next episode is chosen when the present
+    one begins.
+    """
+
+    def __init__(
+        self,
+        env: AnyVectorEnv,
+        options: StartOptions,
+        seed: int,
+        *,
+        guides: Mapping[str, Guide] | None = None,
+        chooser: LevelChooser | None = None,
+        spacing: int = PLACE_SPACING,
+    ):
+        """Begins at the levels' starts, with nothing reached yet.
+
+        Args:
+            env: The environments, before their first step.
+            options: How many episodes begin where.
+            seed: Of the choices.
+            guides: Solutions of the levels: progress is measured along them.
+            chooser: Chooses levels; without one the environments choose themselves.
+            spacing: Pixels between two places to start from.
+        """
+        self._spacing = spacing
+        self.env, self.options, self.chooser = env, options, chooser
+        self._guides = guides or {}
+        self._on_solution = {
+            level: [Place(state.blob, 0, state.distance) for state in guide.places]
+            for level, guide in self._guides.items()
+        }
+        self._random = np.random.default_rng(seed)
+        self._step = 0
+        self._reached: dict[str, dict[int, Place]] = {}
+        self._clear_rates: dict[str, float] = {}  # Recent, from the level's start.
+        self._hazards: dict[str, Hazards] = {}
+        self._present = [Start(level) for level in env.levels()]
+        self._next = list(self._present)
+        self._places = np.full(env.num_envs, _NOWHERE, np.int64)
+        for index, start in enumerate(self._present):
+            self._guide(index, start.level)
+
+    @property
+    def _idle(self) -> bool:
+        return self.options.share <= 0 and self.chooser is None
+
+    def begun(self, index: int) -> Start:
+        """Where the present episode of an environment began."""
+        start = self._present[index]
+        # Environments that choose their levels themselves know best.
+        return start if self.chooser is not None else Start(self.env.levels()[index], start.place)
+
+    def observe(self, info: Info, ended: NDArray[np.bool_]) -> None:
+        """Takes the info of a step: keeps new places, and chooses for episodes that ended."""
+        if self._idle:
+            return
+        if self.options.share > 0:
+            self._keep_new_places(info, ended)
+        for index in np.nonzero(ended)[0].tolist():
+            self._note_end(index, info)
+            self._begin(index)
+
+    def _keep_new_places(self, info: Info, ended: NDArray[np.bool_]) -> None:
+        self._step += 1
+        places = place_ids(info, self._spacing)
+        new = can_start_here(info) & ~ended & (places != self._places)
+        self._places[new] = places[new]
+        for index in np.nonzero(new)[0].tolist():
+            self._keep(index, int(places[index]), info)
+
+    def metrics(self) -> MetricRow:
+        """Shares of the levels, if a curriculum sets them."""
+        shares = {} if self.chooser is None else self.chooser.shares()
+        return {f"level/share/{level}": share for level, share in shares.items()}
+
+    def _keep(self, index: int, place: int, info: Info) -> None:
+        places = self._reached.setdefault(self._present[index].level, {})
+        known = places.get(place)
+        if known is None or self._step - known.step >= _REFRESH:
+            state = self.env.save_console(index)
+            places[place] = Place(state, self._step, self._distance(index, info))
+
+    def _distance(self, index: int, info: Info) -> int:
+        place = self._present[index].place
+        return int(info["progress"][index]) + (0 if place is None else place.distance)
+
+    def _note_end(self, index: int, info: Info) -> None:
+        """Updates hazards, clear rates and the curriculum with an episode that ended."""
+        start = self._present[index]
+        cleared = end_name(int(info["end_reason"][index])) == CLEAR
+        if self.options.share > 0:
+            begin = 0 if start.place is None else start.place.distance
+            practised = start.place is not None and int(info["steps"][index]) >= _PRACTICE_STEPS
+            lost = bool(info["death"][index]) or not (cleared or practised)
+            self._hazards_of(start.level).ended(begin, self._distance(index, info), lost=lost)
+        if start.place is None:
+            before = self._clear_rates.get(start.level, 0.0)
+            change = (cleared - before) / _CLEAR_RATE_EPISODES
+            self._clear_rates[start.level] = before + change
+        if self.chooser is None:
+            return
+        self.chooser.played(start.level, int(info["steps"][index]))
+        if start.place is None:
+            self.chooser.ended(start.level, cleared, int(info["progress"][index]))
+
+    def _hazards_of(self, level: str) -> Hazards:
+        if level not in self._hazards:
+            self._hazards[level] = Hazards(self._spacing)
+        return self._hazards[level]
+
+    def _begin(self, index: int) -> None:
+        """The environment has just begun at the prepared start; the one after it is chosen."""
+        ended, self._present[index] = self._present[index], self._next[index]
+        self._places[index] = _NOWHERE
+        level = ended.level if self.chooser is None else self.chooser.next_level()
+        self._prepare(index, Start(level, self._choose(level)))
+
+    def _prepare(self, index: int, start: Start) -> None:
+        self._next[index] = start
+        if self.chooser is not None:
+            self.env.set_level(start.level, [index])
+            self._guide(index, start.level)
+        if self.options.share > 0:
+            state = None if start.place is None else start.place.state
+            self.env.set_start_state(state, [index], idle=False)
+            self._limit(index, start)
+
+    def _limit(self, index: int, start: Start) -> None:
+        self.env.set_step_limit(0 if start.place is None else _PRACTICE_STEPS, [index])
+
+    def _guide(self, index: int, level: str) -> None:
+        if level in self._guides:
+            self.env.set_route(self._guides[level].route, [index])
+
+    def _choose(self, level: str) -> Place | None:
+        """A place of the level, or None for its start."""
+        reached = list(self._reached.get(level, {}).values())
+        solved = self._on_solution.get(level, [])
+        # An agent that clears from the start learns most from what it really meets.
+        clear_rate = self._clear_rates.get(level, 0.0)
+        share = self.options.share * lerp(1.0, _FACTOR_AT_SUCCESS, clear_rate)
+        if not (reached or solved) or self._random.random() >= share:
+            return None
+        # A solution shows what is ahead; an agent that gets there by itself arrives differently.
+        solution_share = self.options.solution_share * (1.0 - clear_rate)
+        along = bool(solved) and (not reached or self._random.random() < solution_share)
+        places = solved if along else reached
+        weights = self._hazards_of(level).weights(np.array([p.distance for p in places]))
+        return places[int(self._random.choice(len(places), p=weights))]
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything that an exact resume needs, as plain data."""
+        return {
+            "random": repr(self._random.bit_generator.state),
+            "step": self._step,
+            "reached": {
+                level: [[number, *_packed(place)] for number, place in places.items()]
+                for level, places in self._reached.items()
+            },
+            "present": [[start.level, *_packed(start.place)] for start in self._present],
+            "next": [[start.level, *_packed(start.place)] for start in self._next],
+            "clear_rates": dict(self._clear_rates),
+            "hazards": {level: known.state_dict() for level, known in self._hazards.items()},
+            "places": self._places.tolist(),
+            "chooser": {} if self.chooser is None else self.chooser.state_dict(),
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Restores a saved state; `prepare_next` must follow once the environments are loaded."""
+        self._random.bit_generator.state = ast.literal_eval(state["random"])
+        self._step = state["step"]
+        self._reached = {
+            level: {row[0]: Place(*row[1:]) for row in rows}
+            for level, rows in state["reached"].items()
+        }
+        self._clear_rates = dict(state["clear_rates"])
+        for level, known in state["hazards"].items():
+            self._hazards_of(level).load_state_dict(known)
+        self._present = [_unpacked(row) for row in state["present"]]
+        self._places[:] = state["places"]
+        if self.chooser is not None:
+            self.chooser.load_state_dict(state["chooser"])
+        self._next = [_unpacked(row) for row in state["next"]]
+        # An environment follows the route and the limit that are set before it is loaded.
+        for index, start in enumerate(self._present):
+            self._guide(index, start.level)
+            if self.options.share > 0:
+                self._limit(index, start)
+
+    def prepare_next(self) -> None:
+        """Sets where the next episode of every environment begins."""
+        for index, start in enumerate(self._next):
+            self._prepare(index, start)
+
+
+def _packed(place: Place | None) -> list[Any]:
+    return [] if place is None else [place.state, place.step, place.distance]
+
+
+def _unpacked(row: list[Any]) -> Start:
+    return Start(row[0], Place(*row[1:]) if len(row) > 1 else None)

@@ -1,0 +1,138 @@
+"""Guidance: scripted progress, rescue and adaptive control, assembled for a run."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpzone.config import TrainConfig
+from warpzone.envs.vectors.make import AnyVectorEnv
+from warpzone.rollout.action_override import ActionOverride
+from warpzone.rollout.rollout_env import Info
+from warpzone.telemetry.metrics import MetricRow
+from warpzone.training.guidance.adaptive import AdaptiveControl
+from warpzone.training.guidance.plans import Plans
+from warpzone.training.guidance.progress_meter import ProgressMeter
+from warpzone.training.guidance.rescue import Rescue
+
+_log = logging.getLogger(__name__)
+
+# Steps between environments that are driven at once, so that not all of them jump at once.
+_STAGGER = 5
+
+
+class Guidance:
+    """Watches progress and intervenes between rollouts, while no environment steps."""
+
+    def __init__(self, env: AnyVectorEnv, config: TrainConfig):
+        """Makes the plans; probing plays some episodes of its own."""
+        self._env, self._config = env, config
+        plans = Plans(config, list(env.config.actions))
+        rescue = config.rescue if plans.can_rescue else replace(config.rescue, after=0, plateau=0)
+        self._stuck_plan = plans.rescue(rescue.frames) if rescue.after else []
+        self._plateau_plan = plans.rescue(rescue.frames // 2) if rescue.plateau else []
+        self.notes = plans.notes
+        self.override = ActionOverride(env.num_envs, plans.start(), config.script.episodes)
+        self.meter = ProgressMeter(env.num_envs)
+        self.rescue = Rescue(rescue)
+        self.adaptive = AdaptiveControl(config.adaptive)
+
+    def observe(self, info: Info, ended: NDArray[np.bool_]) -> None:
+        """Takes the info of a step."""
+        self.meter.observe(info, ended)
+
+    def after_rollout(self, best: float, clearing: bool, overridden: bool) -> MetricRow:
+        """Evaluates a rollout and intervenes in the next one.
+
+        Args:
+            best: Most progress of any episode so far.
+            clearing: Whether some episodes clear the level.
+            overridden: Whether a script or a rescue chose some of its actions; such a rollout says
+                nothing about the policy.
+        """
+        progress = self.meter.take()
+        self._rescue(progress.pixels_per_env, best, clearing)
+        row: MetricRow = progress.metrics() | {
+            "rescue/count": self.rescue.count,
+            "rescue/envs": self.override.active,
+        }
+        if self._config.adaptive.enabled:
+            if not overridden and self.adaptive.observe(progress.forward_share):
+                self._apply_distance()
+            scales = self.adaptive.scales
+            row["adaptive/distance_weight"] = self._distance * scales.distance
+            row["adaptive/entropy_scale"] = scales.entropy
+            row["adaptive/rate_scale"] = scales.rate
+        return row
+
+    def _rescue(self, pixels: float, best: float, clearing: bool) -> None:
+        reason = self.rescue.look(pixels, best, clearing)
+        if reason is None:
+            return
+        options, envs = self._config.rescue, range(self._env.num_envs)
+        if reason == "stuck":
+            self.override.follow(self._stuck_plan, envs, _STAGGER)
+            why, frames = f"no distance for {options.after} updates", options.frames
+        else:
+            self.override.follow(self._plateau_plan, envs[::2], _STAGGER)
+            why, frames = f"no new best for {options.plateau} updates", options.frames // 2
+        _log.warning(
+            "rescue %d: %s; %d environments are driven forward for %d frames",
+            self.rescue.count,
+            why,
+            self.override.active,
+            frames,
+        )
+
+    def _apply_distance(self) -> None:
+        weight = self._config.reward.weights(self._env.num_envs)["distance"]
+        scale = self.adaptive.scales.distance
+        if isinstance(weight, tuple) and not (self._config.adaptive.lock and scale != 1.0):
+            start, end, steps = weight
+            self._env.set_reward_weights(distance=(start * scale, end * scale, steps))
+        else:
+            self._env.set_reward_weights(distance=self._distance * scale)
+
+    @property
+    def _distance(self) -> float:
+        """The configured distance weight; of one that is annealed, where it starts."""
+        weight = self._config.reward.distance
+        return weight[0] if isinstance(weight, tuple) else weight
+
+    def entropy(self, annealed: float) -> float:
+        """The entropy coefficient under adaptive control."""
+        scale = self.adaptive.scales.entropy
+        return self.adaptive.applied(scale, self._config.learn.ent_coef, annealed)
+
+    def rate(self, annealed: float) -> float:
+        """The learning rate under adaptive control."""
+        scale = self.adaptive.scales.rate
+        return self.adaptive.applied(scale, self._config.learn.learning_rate, annealed)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything that an exact resume needs."""
+        return {
+            "override": self.override.state_dict(),
+            "meter": self.meter.state_dict(),
+            "rescue": self.rescue.state_dict(),
+            "adaptive": self.adaptive.state_dict(),
+        }
+
+    def load_state_dict(self, state: dict[str, Any], *, same_episodes: bool = True) -> None:
+        """Restores what `state_dict` returned.
+
+        Args:
+            state: The state.
+            same_episodes: Whether the environments resume their episodes. If not, what was going on
+                in them is left out.
+        """
+        if same_episodes:
+            self.override.load_state_dict(state["override"])
+            self.meter.load_state_dict(state["meter"])
+        self.rescue.load_state_dict(state["rescue"])
+        self.adaptive.load_state_dict(state["adaptive"])
+        self._apply_distance()

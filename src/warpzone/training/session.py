@@ -1,0 +1,297 @@
+"""A training session: a new run or the continuation of one, from its start to a clean end."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import asdict, dataclass
+from functools import partial
+from math import inf
+from pathlib import Path
+from typing import Any
+
+from warpzone.config import TrainConfig, to_toml
+from warpzone.errors import CheckpointError, RunCompleteError, WarpzoneError
+from warpzone.runs import checkpoint
+from warpzone.runs.checkpoint_store import CheckpointStore, find_latest, list_checkpoints
+from warpzone.runs.directory import RunDirectory, run_of
+from warpzone.runs.resume import Difference, check_config, find_resume
+from warpzone.runs.saved_config import FREE_OPTIONS, saved_config, with_free_options
+from warpzone.runs.unborn import discard_unborn
+from warpzone.system.signals import StopRequest, handle_signals
+from warpzone.telemetry.advice import AdviceSink, Observer
+from warpzone.telemetry.heartbeat import CRASHED, FINISHED, INTERRUPTED, Heartbeat
+from warpzone.telemetry.hub import Telemetry
+from warpzone.telemetry.jsonl import JsonlSink
+from warpzone.telemetry.log_file import log_to, warnings_to_log
+from warpzone.telemetry.metrics import SESSION
+from warpzone.telemetry.reading import finite, last_line
+from warpzone.telemetry.resources import ResourceMonitor
+from warpzone.telemetry.sinks import ParquetSnapshot, Sink, TensorBoardSink, WandbSink
+from warpzone.telemetry.terminal import Display, DisplayHandler, Mode, make_display
+from warpzone.training.completion import check_incomplete
+from warpzone.training.loop import Loop, Until
+from warpzone.training.memory_need import check_memory
+from warpzone.training.oom_ladder import fitted
+from warpzone.training.reporting import Reporter
+from warpzone.training.run_folder import RunFolder
+from warpzone.training.saving import METRICS, Saver
+from warpzone.training.trainer import Trainer
+from warpzone.training.watch import hint_observers, make_slow_steps, start_watchdog
+
+_log = logging.getLogger(__name__)
+
+Record = Callable[[Path, Path], None]
+"""Starts a video of a checkpoint, given the file to write, and returns at once."""
+
+
+def run_name(config: TrainConfig) -> str:
+    """Name of a new run's folder."""
+    return config.run.name or f"mario-{config.env.level.replace(',', '+')}"
+
+
+@dataclass(frozen=True)
+class _Watch:
+    """How a run is shown, recorded and commented on."""
+
+    mode: Mode
+    record: Record | None
+    observers: Sequence[Observer]
+    until: Until | None
+
+
+def start(
+    config: TrainConfig,
+    display: Mode = "auto",
+    *,
+    record: Record | None = None,
+    observers: Sequence[Observer] = (),
+    until: Until | None = None,
+) -> tuple[RunDirectory, StopRequest]:
+    """Trains a new run.
+
+    Args:
+        config: The configuration.
+        display: How progress is shown.
+        record: Records videos of checkpoints while the run continues.
+        observers: See every row of metrics and may return advice.
+        until: Ends the session early, with everything saved.
+    """
+    config.verify()
+    if config.run.auto_mem:
+        config = fitted(config)
+    check_memory(config)
+    runs = Path(config.run.runs)
+    existed = runs.exists()
+    run = RunDirectory.create(runs, run_name(config), to_toml(config))
+    with ExitStack() as stack:
+        try:
+            trainer = _make_trainer(run, config, stack)
+        except BaseException:
+            run.discard_empty()  # What cannot be built leaves no run, only the logs of its workers.
+            if not existed and not any(runs.iterdir()):
+                runs.rmdir()
+            raise
+        return run, _train(run, trainer, None, _Watch(display, record, observers, until))
+
+
+def resume(
+    target: Path,
+    config: TrainConfig,
+    allow_changes: bool = False,
+    display: Mode = "auto",
+    *,
+    record: Record | None = None,
+    observers: Sequence[Observer] = (),
+    until: Until | None = None,
+) -> tuple[RunDirectory, StopRequest]:
+    """Resumes a run exactly where it left off.
+
+    Args:
+        target: A run or a checkpoint.
+        config: The configuration for the rest of the run.
+        allow_changes: Accept a `config` that differs from the run's own.
+        display: How progress is shown.
+        record: Records videos of checkpoints while the run continues.
+        observers: See every row of metrics and may return advice.
+        until: Ends the session early, with everything saved.
+
+    Raises:
+        RunCompleteError: Nothing is left to train.
+        ResumeError: There is no checkpoint, or the configuration differs.
+    """
+    config.verify()
+    check_memory(config)
+    run = run_of(target)
+    with run.logging(), log_to(DisplayHandler(make_display("quiet"))):
+        path = find_resume(target, run.path)  # Skips damaged checkpoints with a warning.
+        if path != target and path != _newest(run):
+            _log.warning("resuming from %s instead", path.name)
+    changes = check_config(
+        asdict(saved_config(target)), asdict(config), FREE_OPTIONS, allow_changes
+    )
+    check_incomplete(path, config)
+    with ExitStack() as stack:
+        trainer = _make_trainer(run, config, stack)
+        watch = _Watch(display, record, observers, until)
+        return run, _train(run, trainer, path, watch, changes)
+
+
+@dataclass(frozen=True)
+class RunTraining:
+    """Starts a run, or resumes it from its latest checkpoint.
+
+    Attributes:
+        display: How progress is shown.
+        record: Records videos of checkpoints while a run continues.
+        allow_changes: Runs that were started before take the new configuration.
+    """
+
+    display: Mode = "auto"
+    record: Record | None = None
+    allow_changes: bool = False
+
+    def __call__(self, run: Path, config: TrainConfig, until: Until) -> StopRequest:
+        """Trains until the steps are done, `until` returns True, or a stop is requested."""
+        if find_latest(run) is None:
+            discard_unborn(run)
+            return start(config, self.display, record=self.record, until=until)[1]
+        # As the run was started: --auto-mem may have made it smaller than the configuration.
+        same = with_free_options(saved_config(run), config)
+        try:
+            return resume(
+                run,
+                config if self.allow_changes else same,
+                self.allow_changes,
+                self.display,
+                record=self.record,
+                until=until,
+            )[1]
+        except RunCompleteError:
+            return StopRequest()
+
+
+def _make_trainer(run: RunDirectory, config: TrainConfig, stack: ExitStack) -> Trainer:
+    """Builds the trainer of a run; the stack closes it."""
+    slow_steps = make_slow_steps(config.watch, run)
+    if slow_steps is not None:
+        stack.callback(slow_steps.close)
+    trainer = Trainer(config, worker_logs=run.workers, step_watch=slow_steps)
+    return stack.enter_context(closing(trainer))
+
+
+def _train(
+    run: RunDirectory,
+    trainer: Trainer,
+    from_checkpoint: Path | None,
+    watch: _Watch,
+    changes: Sequence[Difference] = (),
+) -> StopRequest:
+    with ExitStack() as stack:
+        stack.enter_context(run.lock())
+        stack.enter_context(run.logging())
+        stop = stack.enter_context(handle_signals())
+        display = make_display(watch.mode, title=run.name)
+        stack.callback(display.close)
+        stack.enter_context(log_to(DisplayHandler(display)))
+        stack.enter_context(warnings_to_log())
+        heartbeat = Heartbeat(
+            run.heartbeat, stall_seconds=trainer.config.watch.stall_seconds or inf
+        )
+        ending = CRASHED
+        try:
+            metrics: Mapping[str, Any] | None = None
+            if from_checkpoint is None:
+                trainer.begin()
+            else:
+                metrics = _load(run, trainer, from_checkpoint, changes)
+            loop = _make_loop(run, trainer, heartbeat, watch, stack, display=display)
+            if metrics is not None:
+                loop.reporter.load_state_dict(metrics)
+            display.message(f"training in {run.path} {trainer.place}")
+            loop.run(stop)
+            ending = INTERRUPTED if stop else FINISHED
+            if stop:
+                _log.info("stopped by %s", stop.reason)
+        except KeyboardInterrupt:
+            ending = INTERRUPTED
+            raise
+        except Exception as error:
+            # The traceback is for log.txt; the caller tells the user.
+            _log.info("the run was ended by an error", exc_info=error)
+            display.message(
+                f"ended by an error after {trainer.steps:,} steps; log.txt and checkpoints are in "
+                f"{run.path}"
+            )
+            raise
+        finally:
+            heartbeat.close(ending)
+    return stop
+
+
+def _newest(run: RunDirectory) -> Path | None:
+    """The newest checkpoint of a run, damaged or not."""
+    return next(iter(list_checkpoints(run.path)), None)
+
+
+def _load(
+    run: RunDirectory, trainer: Trainer, path: Path, changes: Sequence[Difference]
+) -> Mapping[str, Any]:
+    """Brings a trainer to where a checkpoint was saved and returns the metrics' part of it."""
+    state = dict(checkpoint.load(path).state)
+    try:
+        metrics: Mapping[str, Any] = state.pop(METRICS)
+        trainer.load_state_dict(state)
+    except WarpzoneError:
+        raise
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, RuntimeError) as error:
+        # The file is intact, but holds something else than this trainer saves.
+        reason = f"{type(error).__name__}: {error}"
+        raise CheckpointError(f"{path} is not a state of this run ({reason})") from error
+    # The checkpoint may be an earlier one than the last: sessions only count up.
+    last = finite(last_line(run.metrics) or {}, SESSION) or 0
+    trainer.sessions = max(trainer.sessions, int(last) + 1)
+    run.write_config(to_toml(trainer.config))
+    for change in changes:
+        _log.warning("resuming with a change: %s", change)
+    return metrics
+
+
+def _make_loop(
+    run: RunDirectory,
+    trainer: Trainer,
+    heartbeat: Heartbeat,
+    watch: _Watch,
+    stack: ExitStack,
+    *,
+    display: Display,
+) -> Loop:
+    sinks: list[Sink] = [
+        JsonlSink(run.metrics),
+        TensorBoardSink(run.events),
+        ParquetSnapshot(run.metrics, run.parquet),
+        AdviceSink([*watch.observers, *hint_observers(trainer.config.watch)]),
+    ]
+    options = trainer.config
+    if options.run.wandb:
+        sinks.append(WandbSink(options.run.wandb, run.name, run.path, asdict(options)))
+    telemetry = stack.enter_context(Telemetry(sinks, [JsonlSink(run.episodes)]))
+    resources = ResourceMonitor(run.path)
+    stack.callback(resources.close)
+    start_watchdog(trainer.config.watch, heartbeat, run, stack)
+    reporter = Reporter(trainer, telemetry, resources, display)
+    store = CheckpointStore(run.checkpoints, trainer.config.run.keep_checkpoints)
+    return Loop(
+        trainer,
+        reporter=reporter,
+        saver=Saver(trainer, store, reporter, heartbeat),
+        heartbeat=heartbeat,
+        folder=RunFolder(run, run.read_config(), stack),
+        record=None if watch.record is None else partial(_record, run, watch.record),
+        until=watch.until,
+    )
+
+
+def _record(run: RunDirectory, record: Record, path: Path) -> None:
+    record(path, run.videos / f"{path.stem}.mp4")

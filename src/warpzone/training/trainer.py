@@ -1,0 +1,378 @@
+"""The trainer: collects, learns, counts, and saves or restores its whole state."""
+
+from __future__ import annotations
+
+import logging
+import time
+import warnings
+from collections.abc import Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from warpzone.algorithms.build import make_algorithm
+from warpzone.algorithms.ema import EmaPolicy
+from warpzone.algorithms.gradient_step import GradientStep
+from warpzone.algorithms.learner import Learner
+from warpzone.config import TrainConfig
+from warpzone.models.arithmetic import one_thread
+from warpzone.models.build import make_model, place_model
+from warpzone.models.placement import to_device
+from warpzone.models.tree import as_tree
+from warpzone.models.weights import load_weights, strip_compiled
+from warpzone.rollout.collector import Collector, StepObserver
+from warpzone.rollout.rollout_env import Info, RolloutEnv
+from warpzone.rollout.sources import OverlappedSource, Rollout, SerialSource, Source, snapshot_of
+from warpzone.rollout.storage import RolloutStorage
+from warpzone.system.cpu import processor_cores
+from warpzone.telemetry.episodes import Episode, EpisodeStatistics
+from warpzone.telemetry.metrics import MetricRow
+from warpzone.training import device
+from warpzone.training.annealing import Annealing
+from warpzone.training.curriculum.demonstrations import demonstrations
+from warpzone.training.curriculum.setup import make_starts
+from warpzone.training.environments import TrainingEnvs, Wrap, make_signals
+from warpzone.training.episode_log import EpisodeLog
+from warpzone.training.episode_returns import EpisodeReturns
+from warpzone.training.guidance.guidance import Guidance
+from warpzone.training.network import Inference, compile_model, make_optimizer
+from warpzone.training.pace import speed_row
+from warpzone.training.random_streams import RandomStreams
+from warpzone.training.replay_learning import ReplayLearning
+from warpzone.training.timed_env import StepWatch, TimedEnv
+
+_log = logging.getLogger(__name__)
+
+
+class Trainer:
+    """Trains a policy, one update at a time."""
+
+    def __init__(
+        self,
+        config: TrainConfig,
+        *,
+        worker_logs: Path | None = None,
+        wrap: Wrap | None = None,
+        observers: Sequence[StepObserver] = (),
+        step_watch: StepWatch | None = None,
+    ):
+        """Builds environments, network, collector and learner; nothing is played yet.
+
+        Args:
+            config: The configuration.
+            worker_logs: Folder for the logs of worker processes; temporary without one.
+            wrap: Puts Gymnasium's vector wrappers around the environments.
+            observers: Called after every step, before the trainer's own.
+            step_watch: Learns when each step of the environments begins and ends.
+        """
+        self.config = config
+        self.steps = self.updates = 0
+        self.sessions = 1
+        self.elapsed = 0.0
+        self._steps_begun = 0
+        self._ended: list[Episode] = []
+        self.random = RandomStreams(config.run.seed)
+        torch.set_num_threads(config.run.torch_threads or processor_cores())
+        self.device = device.choose_device(config)
+        self.precision = device.choose_precision(config, self.device)
+        self.autocast = device.make_autocast(self.precision, self.device)
+        self.envs = TrainingEnvs(config, wrap, worker_logs)
+        self.env = self.envs.base
+        space = self.envs.outer.single_observation_space
+        model = make_model(config.model, space, self.envs.actions)
+        self.model = place_model(model, self.device)
+        self.guidance = Guidance(self.env, config)
+        self.statistics = EpisodeStatistics()
+        self.returns = EpisodeReturns(config.env.num_envs)
+        self.episodes = EpisodeLog(self.statistics)
+        self.starts = make_starts(config, self.env, self.random.starts_seed)
+        self.signals = make_signals(config)
+        stepper = self.envs.stepper()
+        if step_watch is not None:
+            stepper = TimedEnv(stepper, step_watch)
+        self.collector = self._make_collector(stepper, [*observers, self._observe])
+        self.storage = self.collector.storage
+        self.source = self._make_source()
+        self.optimizer = make_optimizer(config.learn, self.model)
+        self.learner = self._make_learner()
+        self.annealing = Annealing(config, self.guidance)
+        self.average = EmaPolicy(self.model, config.learn.ema_decay)
+        self.replay = self._make_replay() if config.replay.capacity else None
+        if config.run.compile:
+            for network in dict.fromkeys((self.model, self.collector.model)):
+                compile_model(network, Inference(network, self.autocast), self.storage)
+
+    # One update: collect, log, train.
+
+    def begin(self) -> None:
+        """Starts the environments of a new run."""
+        for note in self.guidance.notes:
+            _log.log(note.level, "%s", note.text)
+        self.collector.begin(self.config.run.seed)
+
+    def update(self) -> MetricRow:
+        """Collects a rollout, learns from it and returns metrics."""
+        began = time.perf_counter()
+        rollout = self._collect()
+        row = self._between_rollouts()
+        self.source.launch()
+        learning = time.perf_counter()
+        row |= self._learn()
+        learned = time.perf_counter()
+        row |= self._rollout_metrics()
+        self.source.release()
+        self.steps += self._rollout_size
+        self.updates += 1
+        wall = time.perf_counter() - began
+        self.elapsed += wall
+        return row | speed_row(rollout, learned - learning, wall)
+
+    def _collect(self) -> Rollout:
+        with one_thread() if self._acts_with_one_thread else nullcontext():
+            rollout = self.source.take()
+        self.storage = rollout.storage
+        self._steps_begun = self.steps + self._rollout_size
+        return rollout
+
+    def _between_rollouts(self) -> MetricRow:
+        """Everything that touches the environments, while none of them steps."""
+        self._ended += self.episodes.flush()
+        overridden = bool(self.storage.overridden.any())
+        best = self.statistics.best_progress
+        row = self.guidance.after_rollout(best, self.success > 0, overridden)
+        return row | self.starts.metrics()
+
+    def _learn(self) -> MetricRow:
+        rate = self.annealing.learning_rate(self.steps, self.success)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        ent_coef = self.annealing.ent_coef(self.success)
+        row: MetricRow = {"learn/learning_rate": rate}
+        row |= self.learner.learn(self.storage, ent_coef)
+        if self.replay is not None:
+            self.replay.push(self.storage)
+            row |= self.replay.learn(self.updates, self.steps / self.config.run.steps)
+        self.average.update(self.model)
+        return row
+
+    def _rollout_metrics(self) -> MetricRow:
+        return {
+            "reward/sum": float(self.storage.rewards.sum()),
+            "rollout/override_share": float(self.storage.overridden.float().mean()),
+        }
+
+    def _observe(self, info: Info, rewards: NDArray[np.float32], ended: NDArray[np.bool_]) -> None:
+        returns = self.returns.add(rewards, ended)
+        self.episodes.observe(info, ended, self._steps_begun, self.starts.begun, returns)
+        self.starts.observe(info, ended)
+        self.guidance.observe(info, ended)
+
+    @property
+    def _rollout_size(self) -> int:
+        return self.storage.steps * self.storage.num_envs
+
+    @property
+    def _acts_with_one_thread(self) -> bool:
+        """Choosing actions from tiles for a few dozen environments is too little work to share."""
+        run, env = self.config.run, self.config.env
+        return env.obs == "tiles" and self.device.type == "cpu" and not run.overlap
+
+    @property
+    def success(self) -> float:
+        """Clear rate of the last episodes, from 0 to 1."""
+        return self.statistics.clear_rate or 0.0
+
+    def take_episodes(self) -> list[Episode]:
+        """Episodes that ended since the last call."""
+        ended, self._ended = self._ended, []
+        return ended
+
+    def counters(self) -> MetricRow:
+        """How far the run is."""
+        return {
+            "run/steps": self.steps,
+            "run/updates": self.updates,
+            "run/session": self.sessions,
+            "run/elapsed": self.elapsed,
+        }
+
+    @property
+    def place(self) -> str:
+        """Where and how the run computes, for people."""
+        env = self.config.env
+        how = f"on {_threads(env.num_threads or processor_cores())}"
+        if env.vector != "native":
+            how = f"in {'processes' if env.vector == 'async' else 'turn'} on {env.backend}"
+        compiled = ", compiled" if self.config.run.compile else ""
+        return (
+            f"on {self.device}, {self.precision}{compiled}, PyTorch on "
+            f"{_threads(torch.get_num_threads())}, {self.env.num_envs} environments {how}"
+        )
+
+    def close(self) -> None:
+        """Stops collecting and closes the environments."""
+        self.source.close()
+        self.envs.outer.close()
+
+    def abandon_update(self) -> None:
+        """Restores a consistent state after an update that failed; the environments stay.
+
+        Its rollout is forgotten. The next one begins with the present observations, unless it has
+        been collected already.
+        """
+        if self.source.abandon():
+            if self.envs.is_wrapped:  # Only wrappers know how observations look now.
+                self.collector.begin(self.random.envs_seed(self.sessions + self.updates))
+            else:
+                obs, info = self.env.observe()
+                self.collector.storage.put_first(as_tree(obs))
+                self.collector.storage.first[0] = torch.from_numpy(info["steps"] == 0)
+        self.optimizer.zero_grad(set_to_none=True)
+
+    # The parts.
+
+    def _make_storage(self, stepper: RolloutEnv) -> RolloutStorage:
+        return RolloutStorage(
+            self.config.learn.rollout_steps,
+            stepper.num_envs,
+            stepper.obs_spaces,
+            self.model.memory.state_size,
+            pinned=self.device.type == "cuda",
+        )
+
+    def _make_collector(self, stepper: RolloutEnv, observers: list[StepObserver]) -> Collector:
+        policy = snapshot_of(self.model) if self.config.run.overlap else self.model
+        return Collector(
+            stepper,
+            policy,
+            self._make_storage(stepper),
+            self.random.collect,
+            Inference(policy, self.autocast),
+            observers=observers,
+            override=self.guidance.override,
+            signals=self.signals,
+        )
+
+    def _make_source(self) -> Source:
+        if not self.config.run.overlap:
+            return SerialSource(self.collector)
+        spare = self._make_storage(self.collector.env)
+        return OverlappedSource(self.collector, self.model, spare)
+
+    def _make_learner(self) -> Learner:
+        options = self.config.learn
+        scaler = device.make_scaler(self.precision, self.device)
+        return Learner(
+            self.model,
+            make_algorithm(options),
+            GradientStep(self.model, self.optimizer, options, scaler),
+            options,
+            generator=self.random.learn,
+            autocast=self.autocast,
+        )
+
+    def _make_replay(self) -> ReplayLearning:
+        return ReplayLearning(
+            self.config.replay,
+            self.config.learn,
+            self.model,
+            obs_spaces=self.collector.env.obs_spaces,
+            stacks=self.envs.stacks(self.config),
+            num_envs=self.env.num_envs,
+            minimize=self.learner.gradient.minimize,
+            autocast=self.autocast,
+            seed=self.random.replay_seed,
+            demonstrations=demonstrations(self.config) if self.config.starts.solutions else (),
+        )
+
+    # Everything that an exact resume needs.
+
+    def state_dict(self) -> dict[str, Any]:
+        """The whole run between two updates."""
+        self.source.wait()
+        return {
+            "model": strip_compiled(self.model.state_dict()),
+            "average": self.average.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "learner": self.learner.state_dict(),
+            "random": self.random.state_dict(),
+            "envs": self._saved_envs(),
+            "source": self.source.state_dict(),
+            "signals": self.signals.state_dict(),
+            "returns": self.returns.state_dict(),
+            "episodes": self.episodes.state_dict(),
+            "guidance": self.guidance.state_dict(),
+            "replay": {} if self.replay is None else self.replay.state_dict(),
+            "memory": self.collector.state,
+            "starts": self.starts.state_dict(),
+            "statistics": self.statistics.state_dict(),
+            "counters": {
+                "steps": self.steps,
+                "updates": self.updates,
+                "starts": self.sessions,
+                "elapsed": self.elapsed,
+            },
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Resumes exactly where `state_dict` was taken, or warns that new episodes must begin.
+
+        Raises:
+            CheckpointError: The network has other parts.
+        """
+        load_weights(self.model, state["model"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.learner.load_state_dict(state["learner"])
+        self.average.load_state_dict(state["average"])
+        self.random.load_state_dict(state["random"])
+        self.statistics.load_state_dict(state["statistics"])
+        counters = state["counters"]
+        self.steps, self.updates = counters["steps"], counters["updates"]
+        self._steps_begun = self.steps
+        self.sessions = counters["starts"] + 1
+        self.elapsed = counters["elapsed"]
+        self.episodes.load_state_dict(state["episodes"])
+        if self.replay is not None:
+            self.replay.load_state_dict(state["replay"])
+        if self.env.saves_states:
+            self._load_envs(state)
+        else:
+            self._begin_anew(state)
+
+    def _saved_envs(self) -> list[bytes]:
+        """The state of every environment; empty where an emulator cannot save its state."""
+        if not self.env.saves_states:
+            return []
+        return [self.env.save_state(index) for index in range(self.env.num_envs)]
+
+    def _load_envs(self, state: dict[str, Any]) -> None:
+        self.collector.env.reset(seed=0)
+        self.starts.load_state_dict(state["starts"])
+        for index, blob in enumerate(state["envs"]):
+            self.env.load_state(blob, [index])
+        self.source.load_state_dict(state["source"])
+        self.signals.load_state_dict(state["signals"])
+        self.returns.load_state_dict(state["returns"])
+        self.guidance.load_state_dict(state["guidance"])
+        self.collector.state = to_device(state["memory"], self.device)
+        self.starts.prepare_next()
+
+    def _begin_anew(self, state: dict[str, Any]) -> None:
+        env = self.config.env
+        warnings.warn(
+            f"environments of --backend {env.backend} --vector {env.vector} cannot be saved: all "
+            "of them begin a new episode, so this run will not equal one that was never "
+            "interrupted",
+            stacklevel=2,
+        )
+        self.guidance.load_state_dict(state["guidance"], same_episodes=False)
+        # Other episodes than those that the run began with.
+        self.collector.begin(self.random.envs_seed(self.sessions))
+
+
+def _threads(count: int) -> str:
+    return f"{count} thread" if count == 1 else f"{count} threads"

@@ -1,0 +1,82 @@
+"""Training in Gymnasium's vectors and on nes-py."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from tiny import STEPS, tiny
+
+from warpzone.config import StartOptions, TrainConfig
+from warpzone.errors import ConfigError
+from warpzone.training.trainer import Trainer
+
+
+def configured(updates: int = 2, **env: Any) -> TrainConfig:
+    config = tiny(updates=updates)
+    return replace(config, env=replace(config.env, **env))
+
+
+def trained(config: TrainConfig, updates: int) -> dict[str, torch.Tensor]:
+    trainer = Trainer(config)
+    try:
+        trainer.begin()
+        for _ in range(updates):
+            trainer.update()
+        return {name: value.clone() for name, value in trainer.model.state_dict().items()}
+    finally:
+        trainer.close()
+
+
+@pytest.mark.parametrize("vector", ["sync", "async"])
+def test_training_in_another_vector_learns_the_same(vector: str) -> None:
+    options = {"sticky_prob": 0.25, "max_steps": 10}
+    native = trained(configured(**options), 2)
+    other = trained(configured(vector=vector, **options), 2)
+    for name, value in native.items():
+        assert torch.equal(value, other[name]), name
+
+
+def test_resume_says_that_games_begin_anew() -> None:
+    config = configured(vector="sync", backend="nes-py", num_envs=2, level="1-1")
+    config = replace(config, learn=replace(config.learn, minibatch_size=8))
+    first = Trainer(config)
+    first.begin()
+    first.update()
+    state = first.state_dict()
+    first.close()
+    assert state["envs"] == []
+    second = Trainer(config)
+    with pytest.warns(UserWarning, match="cannot be saved: all of them begin a new episode"):
+        second.load_state_dict(state)
+    assert second.steps == 2 * STEPS
+    for name, value in first.model.state_dict().items():
+        assert torch.equal(value, second.model.state_dict()[name])
+    second.update()
+    assert second.updates == 2
+    second.close()
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        (configured(backend="nes-py"), "give --vector async or sync"),
+        (
+            replace(configured(vector="async"), starts=StartOptions(share=0.5)),
+            "starts.share 0.5 needs save states; use --vector native instead of async",
+        ),
+        (
+            replace(configured(vector="sync"), starts=StartOptions(solutions="solutions")),
+            "starts.solutions 'solutions' needs save states; use --vector native",
+        ),
+        (
+            configured(vector="async", level_order="curriculum"),
+            "env.level_order 'curriculum' needs save states; use --vector native",
+        ),
+    ],
+)
+def test_combinations_that_cannot_be_are_refused(config: TrainConfig, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        config.verify()
