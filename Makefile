@@ -66,7 +66,7 @@ test-native: $(VENV)/.tools
 	$(CTEST) --test-dir build/tests --no-tests=error --output-on-failure
 
 test-python: setup
-	$(BIN)/python -m pytest -m 'not slow and not reference'
+	$(BIN)/python -m pytest -n auto --dist worksteal -m 'not slow and not reference'
 
 lint: $(VENV)/.installed  ## Check with ruff, mypy and clang-format
 	$(BIN)/ruff check .

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import os
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +16,7 @@ import pytest
 from env_support import RIGHT_RUN, frames_of, held_actions, lane_obs
 
 import warpzone
-from warpzone.errors import ConfigError, EnvError
+from warpzone.errors import EnvError
 
 TASKS = Path("/proc/self/task")
 needs_proc = pytest.mark.skipif(not TASKS.exists(), reason="counts threads in /proc")
@@ -76,56 +74,77 @@ def test_the_literal_path_gives_the_same_stream() -> None:
     assert stream(2, seeds, actions, exact=True) == stream(2, seeds, actions)
 
 
-def lives_in(threads: int) -> bool:
-    """Whether the process has so many threads; one that has been joined may linger a moment."""
-    for _ in range(200):
-        if len(list(TASKS.iterdir())) == threads:
+COUNTER = """
+import gc, time, warpzone
+from pathlib import Path
+
+def has_threads(count):
+    # A joined thread may linger in /proc for a moment.
+    for _ in range(2000):
+        if len(list(Path("/proc/self/task").iterdir())) == count:
             return True
         time.sleep(0.005)
     return False
 
-
-def close_it(env: warpzone.MarioVectorEnv) -> None:
-    env.close()
-
-
-def drop_it(env: warpzone.MarioVectorEnv) -> None:
-    """The caller's reference is the last one."""
+before = len(list(Path("/proc/self/task").iterdir()))
+"""
 
 
-def fail_in_it(env: warpzone.MarioVectorEnv) -> None:
-    with pytest.raises(ConfigError):
-        env.step([99] * env.num_envs)
+def run_script(script: str) -> str:
+    """Runs a script in a process whose threads are all its own, and returns what it prints."""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+FAILING_STEP = """
+try:
+    env.step([99] * 6)
+except warpzone.errors.ConfigError:
+    print("refused")
+"""
 
 
 @needs_proc
-@pytest.mark.parametrize("end", [close_it, drop_it, fail_in_it])
-def test_no_thread_is_left(end: Callable[[warpzone.MarioVectorEnv], None]) -> None:
-    before = len(list(TASKS.iterdir()))
-    env = warpzone.make_vec("1-1", num_envs=6, num_threads=4)
-    env.reset(seed=0)
-    env.step([0] * 6)
-    assert lives_in(before + 3), "the caller's thread works too"
-    end(env)
-    del env
-    gc.collect()
-    assert lives_in(before)
+@pytest.mark.parametrize("end", ["env.close()", "", FAILING_STEP], ids=["close", "drop", "fail"])
+def test_no_thread_is_left(end: str) -> None:
+    script = f"""{COUNTER}
+env = warpzone.make_vec("1-1", num_envs=6, num_threads=4)
+env.reset(seed=0)
+env.step([0] * 6)
+assert has_threads(before + 3), "the caller's thread works too"
+{end}
+del env
+gc.collect()
+assert has_threads(before)
+"""
+    assert ("refused" in run_script(script)) == (end == FAILING_STEP)
 
 
 @needs_proc
 def test_no_thread_is_left_by_an_environment_that_could_not_be_made() -> None:
-    before = len(list(TASKS.iterdir()))
-    with pytest.raises(warpzone.errors.StateError):
-        warpzone.make_vec("1-1", num_envs=6, num_threads=4, start_state=b"no state")
-    assert lives_in(before)
+    script = f"""{COUNTER}
+try:
+    warpzone.make_vec("1-1", num_envs=6, num_threads=4, start_state=b"no state")
+except warpzone.errors.StateError:
+    print("refused", has_threads(before))
+"""
+    assert run_script(script) == "refused True\n"
 
 
 @needs_proc
-def test_no_more_threads_than_lanes_are_started() -> None:
-    before = len(list(TASKS.iterdir()))
-    env = warpzone.make_vec("1-1", num_envs=2, num_threads=64)
-    assert lives_in(before + 1)
-    env.close()
+def test_at_most_one_thread_per_environment_is_started() -> None:
+    script = f"""{COUNTER}
+env = warpzone.make_vec("1-1", num_envs=2, num_threads=64)
+print(has_threads(before + 1))
+"""
+    assert run_script(script) == "True\n"
 
 
 @needs_proc
@@ -140,11 +159,7 @@ def test_too_few_threads_from_the_system_are_an_error_and_no_crash() -> None:
         "except (RuntimeError, OSError, MemoryError) as error:\n"
         "    print('refused', error)\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("refused")
+    assert run_script(script).startswith("refused")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
@@ -165,15 +180,7 @@ def test_a_forked_child_gets_an_error_instead_of_waiting_for_ever() -> None:
         "env.step([0] * 4)\n"
         "sys.exit(status)\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", script],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "threads do not survive a fork" in done.stdout
+    assert "threads do not survive a fork" in run_script(script)
 
 
 @pytest.mark.parametrize("threads", [1, 3])
