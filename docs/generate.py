@@ -28,15 +28,15 @@ BLOCK = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 WEIGHTS = {
     "scale": "multiplies every term",
-    "distance": "for each pixel of progress",
-    "death": "taken away when a life is lost",
-    "score": "for each point",
-    "coin": "for each coin",
-    "clear": "for a cleared level",
+    "distance": "per pixel of progress",
+    "death": "subtracted when a life is lost",
+    "score": "per point",
+    "coin": "per coin",
+    "clear": "when a level is cleared",
     "milestone": "each time progress passes a multiple of `milestone_pixels`",
-    "milestone_pixels": "distance of milestones",
-    "time": "taken away at every step",
-    "early_steps": "so many first steps of an episode pay distance `early_factor` times",
+    "milestone_pixels": "pixels between two milestones",
+    "time": "subtracted at every step",
+    "early_steps": "steps at the start of an episode in which distance counts `early_factor` times",
     "early_factor": "see `early_steps`",
 }
 PLANES = {

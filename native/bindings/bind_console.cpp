@@ -5,8 +5,8 @@
 #include <string>
 
 #include "bindings/bindings.hpp"
+#include "bindings/screen.hpp"
 #include "nes/console.hpp"
-#include "nes/palette.hpp"
 
 namespace warpzone::bindings {
 namespace nb = nanobind;
@@ -17,7 +17,6 @@ namespace {
 
 using ByteVector = nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>>;
 using ReadOnlyBytes = nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>>;
-using Picture = nb::ndarray<nb::numpy, std::uint8_t, nb::shape<240, 256, 3>>;
 
 /// The registers of a console, readable and settable.
 struct Registers {
@@ -48,19 +47,6 @@ ReadOnlyBytes copy_of(const std::uint8_t* data, std::size_t size) {
   std::memcpy(copy, data, size);
   nb::capsule owner(copy, [](void* p) noexcept { delete[] static_cast<std::uint8_t*>(p); });
   return ReadOnlyBytes(copy, {size}, owner);
-}
-
-Picture rgb_screen(const Console& console) {
-  constexpr std::size_t kPixels = nes::kScreenWidth * nes::kScreenHeight;
-  auto* pixels = new nes::Rgb[kPixels];
-  nb::capsule owner(pixels, [](void* p) noexcept { delete[] static_cast<nes::Rgb*>(p); });
-  for (int row = 0; row < nes::kScreenHeight; ++row) {
-    const auto& colours = nes::palette()[console.row_emphasis()[row]];
-    const std::uint8_t* from = console.screen() + row * nes::kScreenWidth;
-    nes::Rgb* to = pixels + row * nes::kScreenWidth;
-    for (int x = 0; x < nes::kScreenWidth; ++x) to[x] = colours[from[x]];
-  }
-  return Picture(pixels, {240, 256, 3}, owner);
 }
 
 }  // namespace

@@ -17,9 +17,9 @@
 #include "mario/tiles.hpp"
 #include "mario/tracker.hpp"
 #include "vector/config.hpp"
+#include "vector/image.hpp"
 #include "vector/info.hpp"
 #include "vector/lane_state.hpp"
-#include "vector/picture.hpp"
 
 namespace warpzone::bindings {
 namespace nb = nanobind;
@@ -89,11 +89,27 @@ nb::dict info_of(Write write) {
   return result;
 }
 
-/// What has been read from the screen or RAM, in arrays of its own.
-OwnedArray<std::uint8_t> grey_of(const PictureWriter& writer, const Console& console) {
-  std::vector<std::uint8_t> grey(nes::kScreenHeight * nes::kScreenWidth);
-  writer.read_grey(console, grey.data());
-  return array_of(grey.data(), {nes::kScreenHeight, nes::kScreenWidth});
+/// Planes of the whole screen, one per channel.
+template <std::size_t Count>
+std::vector<std::uint8_t> planes_of(const ImageWriter& image, const Console& console,
+                                    const std::array<nes::Channel, Count>& channels) {
+  constexpr std::size_t kPixels = nes::kScreenHeight * nes::kScreenWidth;
+  std::vector<std::uint8_t> planes(kPixels * Count);
+  for (std::size_t i = 0; i < Count; ++i) {
+    image.read_plane(console, channels[i], planes.data() + i * kPixels);
+  }
+  return planes;
+}
+
+OwnedArray<std::uint8_t> grey_of(const ImageWriter& image, const Console& console) {
+  const auto planes = planes_of<1>(image, console, {nes::Channel::kGrey});
+  return array_of(planes.data(), {nes::kScreenHeight, nes::kScreenWidth});
+}
+
+OwnedArray<std::uint8_t> rgb_of(const ImageWriter& image, const Console& console) {
+  const auto planes =
+      planes_of<3>(image, console, {nes::Channel::kRed, nes::Channel::kGreen, nes::Channel::kBlue});
+  return array_of(planes.data(), {3, nes::kScreenHeight, nes::kScreenWidth});
 }
 
 }  // namespace
@@ -112,7 +128,7 @@ void bind_game(nb::module_& module) {
       [](const EnvConfig& config, const std::string& game) {
         return check_config(config, game_named(game)).stack;
       },
-      "config"_a, "game"_a, "Pictures or grids in one observation.");
+      "config"_a, "game"_a, "Frames in one observation.");
   module.def(
       "console_state",
       [](const nb::bytes& blob) {
@@ -209,35 +225,29 @@ void bind_game(nb::module_& module) {
           "ram"_a, "flag_get"_a,
           "The same as gym-super-mario-bros tells it, of a copy of the RAM.");
 
-  nb::class_<PictureWriter>(module, "PictureWriter", "Turns screens into observations.")
+  nb::class_<ImageWriter>(module, "ImageWriter", "Turns screens into the images of observations.")
       .def(
           "__init__",
-          [](PictureWriter* self, const EnvConfig& config, const std::string& game) {
+          [](ImageWriter* self, const EnvConfig& config, const std::string& game) {
             const LaneSettings settings = check_config(config, game_named(game));
-            new (self) PictureWriter(settings.height, settings.width, settings.hud);
+            new (self) ImageWriter(settings.height, settings.width, settings.hud);
           },
           "config"_a, "game"_a)
-      .def_prop_ro("height", &PictureWriter::height)
-      .def_prop_ro("width", &PictureWriter::width)
-      .def("grey", &grey_of, "console"_a, "Brightness of the whole screen, 240 x 256.")
+      .def_prop_ro("height", &ImageWriter::height)
+      .def_prop_ro("width", &ImageWriter::width)
+      .def("grey", &grey_of, "console"_a,
+           "Brightness of the whole screen, 240 x 256; a masked status bar is black.")
+      .def("rgb", &rgb_of, "console"_a, "The same in colour, 3 x 240 x 256.")
       .def(
-          "shrink",
-          [](const PictureWriter& self,
+          "resize",
+          [](const ImageWriter& self,
              nb::ndarray<const std::uint8_t, nb::shape<240, 256>, nb::c_contig, nb::device::cpu>
-                 grey) {
+                 plane) {
             std::vector<std::uint8_t> out(self.size());
-            self.shrink_grey(grey.data(), out.data());
+            self.resize(plane.data(), out.data());
             return array_of(out.data(), {self.height(), self.width()});
           },
-          "grey"_a, "Shrinks a grey screen by area.")
-      .def(
-          "rgb",
-          [](const PictureWriter& self, const Console& console) {
-            std::vector<std::uint8_t> out(self.size() * 3);
-            self.write_rgb(console, out.data(), 3);
-            return array_of(out.data(), {self.height(), self.width(), 3});
-          },
-          "console"_a, "The screen in colour.");
+          "plane"_a, "Crops a plane of the whole screen and resizes it by area.");
 }
 
 }  // namespace warpzone::bindings

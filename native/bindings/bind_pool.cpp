@@ -15,6 +15,7 @@
 #include "bindings/arrays.hpp"
 #include "bindings/bindings.hpp"
 #include "bindings/caller_arrays.hpp"
+#include "bindings/screen.hpp"
 #include "mario/tiles.hpp"
 #include "vector/pool.hpp"
 
@@ -138,13 +139,9 @@ std::shared_ptr<mario::Route> make_route(const std::vector<std::vector<std::int3
   return std::make_shared<mario::Route>(points, options);
 }
 
-OwnedArray<std::uint8_t> picture_of(Pool& pool, int lane) {
+OwnedArray<std::uint8_t> screen_of(Pool& pool, int lane) {
   const auto hold = pool.hold();
-  const nes::Console& console = pool.lane(lane).drawn();
-  const PictureWriter writer(nes::kScreenHeight, nes::kScreenWidth, Hud::kKeep);
-  std::vector<std::uint8_t> out(writer.size() * 3);
-  writer.write_rgb(console, out.data(), 3);
-  return array_of(out.data(), {writer.height(), writer.width(), 3});
+  return rgb_screen(pool.lane(lane).drawn());
 }
 
 }  // namespace
@@ -186,7 +183,7 @@ void bind_pool(nb::module_& module) {
           },
           "lanes"_a, "batch"_a, "Writes the present moment of some lanes.")
       .def("ram", &ram_of, "A copy of every lane's RAM.")
-      .def("picture", &picture_of, "lane"_a, "The last drawn screen of a lane, in colour.")
+      .def("screen", &screen_of, "env"_a, "The screen of an environment, 240 x 256 x 3.")
       .def(
           "save",
           [](Pool& self, int lane) {

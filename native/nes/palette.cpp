@@ -32,7 +32,7 @@ double signal(int colour, int emphasis, int phase) {
   return (voltage * (dimmed && hue < 0x0E ? kDimming : 1.0) - kBlack) / (kWhite - kBlack);
 }
 
-std::uint8_t channel(double value) {
+std::uint8_t to_byte(double value) {
   const double bounded = std::clamp(value, 0.0, 1.0);
   return static_cast<std::uint8_t>(std::lround(255.0 * std::pow(bounded, kGamma)));
 }
@@ -46,8 +46,8 @@ Rgb decode(int colour, int emphasis) {
     i += level * std::cos(angle) * 1.6;
     q += level * std::sin(angle) * 1.6;
   }
-  return {channel(y + 0.956 * i + 0.621 * q), channel(y - 0.272 * i - 0.647 * q),
-          channel(y - 1.107 * i + 1.704 * q)};
+  return {to_byte(y + 0.956 * i + 0.621 * q), to_byte(y - 0.272 * i - 0.647 * q),
+          to_byte(y - 1.107 * i + 1.704 * q)};
 }
 
 }  // namespace
@@ -65,19 +65,21 @@ const Palette& palette() {
   return table;
 }
 
-const GreyPalette& grey_palette() {
-  static const GreyPalette table = [] {
-    GreyPalette result{};
+const PlanePalette& plane_palette(Channel channel) {
+  static const std::array<PlanePalette, 4> tables = [] {
+    std::array<PlanePalette, 4> result{};
     for (int emphasis = 0; emphasis < 8; ++emphasis) {
       for (int colour = 0; colour < 64; ++colour) {
         const Rgb rgb = palette()[emphasis][colour];
-        result[emphasis][colour] = static_cast<std::uint8_t>(
-            std::lround(0.299 * rgb.red + 0.587 * rgb.green + 0.114 * rgb.blue));
+        const long grey = std::lround(0.299 * rgb.red + 0.587 * rgb.green + 0.114 * rgb.blue);
+        const std::uint8_t values[] = {rgb.red, rgb.green, rgb.blue,
+                                       static_cast<std::uint8_t>(grey)};
+        for (std::size_t i = 0; i < result.size(); ++i) result[i][emphasis][colour] = values[i];
       }
     }
     return result;
   }();
-  return table;
+  return tables[static_cast<std::size_t>(channel)];
 }
 
 }  // namespace warpzone::nes

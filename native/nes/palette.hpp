@@ -15,8 +15,13 @@ struct Rgb {
 using Palette = std::array<std::array<Rgb, 64>, 8>;
 const Palette& palette();
 
-/// Brightness of the same colours (0-255), by the usual weights for red, green and blue.
-using GreyPalette = std::array<std::array<std::uint8_t, 64>, 8>;
-const GreyPalette& grey_palette();
+/// One value (0-255) per colour, for the same settings.
+using PlanePalette = std::array<std::array<std::uint8_t, 64>, 8>;
+
+/// What a plane of an image shows.
+enum class Channel : std::uint8_t { kRed, kGreen, kBlue, kGrey };
+
+/// The values of one channel; grey is brightness, by the usual weights for red, green and blue.
+const PlanePalette& plane_palette(Channel channel);
 
 }  // namespace warpzone::nes

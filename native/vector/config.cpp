@@ -10,6 +10,8 @@
 namespace warpzone {
 namespace {
 
+constexpr int kShortestSide = 8, kLongestSide = 2048;  ///< Of images, in pixels.
+
 [[noreturn]] void refuse(const std::string& name, const std::string& value,
                          const std::string& allowed) {
   throw std::invalid_argument(name + " is " + value + "; it must be " + allowed);
@@ -38,13 +40,13 @@ void check_size(LaneSettings& settings, const Size& size) {
   const bool small = settings.obs == ObsKind::kPixels;
   settings.height = size.first != 0 ? size.first : small ? 84 : rows;
   settings.width = size.second != 0 ? size.second : small ? 84 : nes::kScreenWidth;
-  check_range("size: height", settings.height, 8, rows);
-  check_range("size: width", settings.width, 8, nes::kScreenWidth);
+  check_range("size: height", settings.height, kShortestSide, kLongestSide);
+  check_range("size: width", settings.width, kShortestSide, kLongestSide);
 }
 
 }  // namespace
 
-std::size_t LaneSettings::plane_size() const {
+std::size_t LaneSettings::frame_size() const {
   if (obs == ObsKind::kTiles) return mario::kTileBytes;
   return static_cast<std::size_t>(height) * static_cast<std::size_t>(width) *
          (obs == ObsKind::kRgb ? 3 : 1);
@@ -84,8 +86,14 @@ LaneSettings check_config(const EnvConfig& config, mario::Game game) {
                    : settings.obs == ObsKind::kTiles  ? 2
                                                       : 1;
   check_size(settings, config.size);
-  if (config.max_pool && settings.obs != ObsKind::kPixels) {
-    refuse("max_pool", "True", "False unless obs is 'pixels'");
+  settings.channels_first =
+      choose<bool>("channels", config.channels, {{"last", false}, {"first", true}});
+  if (settings.channels_first && settings.obs != ObsKind::kRgb) {
+    refuse("channels", "'first'", "'last' unless obs is 'rgb'");
+  }
+  settings.sticky_step = choose<bool>("sticky", config.sticky, {{"frame", false}, {"step", true}});
+  if (config.max_pool && settings.obs == ObsKind::kTiles) {
+    refuse("max_pool", "True", "False when obs is 'tiles'");
   }
   if (config.show_buttons && settings.obs != ObsKind::kPixels) {
     refuse("show_buttons", "True", "False unless obs is 'pixels'");

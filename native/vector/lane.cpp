@@ -11,8 +11,6 @@
 namespace warpzone {
 namespace {
 
-constexpr int kScreenPixels = nes::kScreenWidth * nes::kScreenHeight;
-
 /// Tells routes apart; 0 for none.
 std::uint64_t name_of(const mario::Route* route) {
   if (route == nullptr || route->empty()) return 0;
@@ -34,7 +32,7 @@ LaneContext::LaneContext(std::shared_ptr<const nes::Cartridge> cart, mario::Game
     : cartridge(std::move(cart)),
       game(which),
       settings(check_config(config, which)),
-      picture(settings.height, settings.width, settings.hud),
+      image(settings.height, settings.width, settings.hud),
       starts(cartridge, which, config) {}
 
 Lane::Lane(LaneContext& context, int index)
@@ -43,8 +41,7 @@ Lane::Lane(LaneContext& context, int index)
       rules_(make_rules(context.settings, context.weights)),
       task_(
           context.settings.tasks[static_cast<std::size_t>(index) % context.settings.tasks.size()]),
-      plane_size_(context.settings.plane_size()),
-      planes_(context.settings.obs_size()) {
+      stack_(context.settings, context.image) {
   seed(static_cast<std::uint64_t>(index));
   const std::string& blob = context.settings.config.start_state;
   if (!blob.empty()) {
@@ -105,7 +102,7 @@ void Lane::start_following() {
   state_.ended = 0;
   rules_->begin(console_, task_);
   state_.tracker.reset(console_.ram(), route_.get(), mario::last_level_of(context_.game));
-  fill_stack();
+  show_first_frame();
 }
 
 void Lane::draw_ahead() {
@@ -122,64 +119,33 @@ const nes::Console& Lane::drawn() {
   return console_;
 }
 
-void Lane::fill_stack() {
+void Lane::show_first_frame() {
   // The machine has just been put somewhere and has drawn nothing there.
   drawn_ = context_.settings.obs != ObsKind::kTiles;
   if (drawn_) draw_ahead();
-  state_.newest = 0;
-  take_picture();
-  for (int i = 1; i < context_.settings.stack; ++i) std::memcpy(plane(i), plane(0), plane_size_);
+  stack_.fill(console_, state_.buttons);
 }
 
-void Lane::take_picture() {
-  std::uint8_t* target = plane(state_.newest);
-  switch (context_.settings.obs) {
-    case ObsKind::kPixels: {
-      std::uint8_t grey[kScreenPixels];
-      context_.picture.read_grey(console_, grey);
-      context_.picture.shrink_grey(grey, target);
-      show_buttons(target);
-      break;
-    }
-    case ObsKind::kRgb:
-      context_.picture.write_rgb(console_, target, 3);
-      break;
-    case ObsKind::kTiles:
-      mario::write_tiles(console_.ram(), target);
-      break;
-  }
-}
-
-void Lane::show_buttons(std::uint8_t* picture) const {
-  if (context_.settings.config.show_buttons) context_.picture.show_buttons(state_.buttons, picture);
+void Lane::press(std::uint8_t buttons) {
+  const double sticky = context_.settings.config.sticky_prob;
+  if (!(sticky > 0.0 && state_.random.uniform() < sticky)) state_.buttons = buttons;
 }
 
 void Lane::play_frames(std::uint8_t buttons) {
   const LaneSettings& settings = context_.settings;
   const int skip = settings.config.frame_skip;
   const bool draws = settings.obs != ObsKind::kTiles;
-  const bool pools = settings.config.max_pool && settings.obs == ObsKind::kPixels && skip > 1;
-  std::uint8_t before[kScreenPixels];
   rules_->begin_step(state_.tracker);
   for (int frame = 0; frame < skip; ++frame) {
-    const double sticky = settings.config.sticky_prob;
-    if (!(sticky > 0.0 && state_.random.uniform() < sticky)) state_.buttons = buttons;
+    if (frame == 0 || !settings.sticky_step) press(buttons);
     const bool last = frame == skip - 1;
-    console_.run_frame(state_.buttons, draws && (last || (pools && frame == skip - 2)));
+    const bool pooled = settings.pools() && frame == skip - 2;
+    console_.run_frame(state_.buttons, draws && (last || pooled));
     const bool moved = rules_->follow_frame(console_, state_.tracker, route_.get());
     if (moved && draws && last) draw_ahead();
-    if (pools && frame == skip - 2) context_.picture.read_grey(console_, before);
+    if (pooled) stack_.keep_for_pooling(console_);
   }
-  state_.newest = static_cast<std::uint8_t>((state_.newest + 1) % settings.stack);
-  if (pools) {
-    std::uint8_t grey[kScreenPixels];
-    context_.picture.read_grey(console_, grey);
-    for (int i = 0; i < kScreenPixels; ++i) grey[i] = std::max(grey[i], before[i]);
-    context_.picture.shrink_grey(grey, plane(state_.newest));
-    show_buttons(plane(state_.newest));
-  } else {
-    take_picture();
-  }
+  stack_.push(console_, state_.buttons);
   drawn_ = draws;
 }
 
@@ -232,19 +198,7 @@ void Lane::observe(const LaneOutput& out) {
 }
 
 void Lane::write_obs(std::uint8_t* obs, std::uint8_t* features) const {
-  const int stack = context_.settings.stack;
-  for (int i = 0; i < stack; ++i) {
-    const std::uint8_t* from = plane((state_.newest + 1 + i) % stack);
-    if (context_.settings.obs == ObsKind::kRgb && stack > 1) {
-      for (std::size_t pixel = 0; pixel < plane_size_ / 3; ++pixel) {
-        std::memcpy(
-            obs + (pixel * static_cast<std::size_t>(stack) + static_cast<std::size_t>(i)) * 3,
-            from + pixel * 3, 3);
-      }
-    } else {
-      std::memcpy(obs + static_cast<std::size_t>(i) * plane_size_, from, plane_size_);
-    }
-  }
+  stack_.write(obs);
   if (context_.settings.obs == ObsKind::kTiles) {
     mario::write_features(console_.ram(), state_.buttons, features);
   }
@@ -253,7 +207,7 @@ void Lane::write_obs(std::uint8_t* obs, std::uint8_t* features) const {
 std::vector<std::uint8_t> Lane::save() {
   const auto console = console_.save();
   return pack_lane_state(console, {reinterpret_cast<const std::uint8_t*>(&state_), sizeof state_},
-                         planes_, context_.settings);
+                         stack_.save(), context_.settings);
 }
 
 void Lane::load(std::span<const std::uint8_t> blob, bool keep_random) {
@@ -274,7 +228,7 @@ void Lane::load(std::span<const std::uint8_t> blob, bool keep_random) {
   }
   console_.load(parts.console);
   state_ = loaded;
-  std::memcpy(planes_.data(), parts.planes.data(), planes_.size());
+  stack_.load(parts.frames);
   if (keep_random) state_.random = random;
   take_route_and_limit();
   if (!same_route) join_route();

@@ -15,8 +15,9 @@
 #include "nes/console.hpp"
 #include "vector/config.hpp"
 #include "vector/episode_rules.hpp"
+#include "vector/frame_stack.hpp"
+#include "vector/image.hpp"
 #include "vector/info.hpp"
-#include "vector/picture.hpp"
 #include "vector/starts.hpp"
 
 namespace warpzone {
@@ -29,7 +30,7 @@ struct LaneContext {
   std::shared_ptr<const nes::Cartridge> cartridge;
   mario::Game game;
   LaneSettings settings;
-  PictureWriter picture;
+  ImageWriter image;
   StartStates starts;
   mario::RewardWeights weights;  ///< Changed only between steps.
 };
@@ -82,7 +83,7 @@ class Lane {
   const mario::Tracker& tracker() const { return state_.tracker; }
 
  private:
-  /// The part of the lane that a save state holds besides the console and the pictures.
+  /// The part of the lane that a save state holds besides the console and the frames.
   struct State {
     mario::Tracker tracker;
     Random random;
@@ -90,8 +91,7 @@ class Lane {
     std::uint64_t route = 0;   ///< Names the route of the tracker's progress.
     std::uint8_t buttons = 0;  ///< Of the last emulated frame.
     std::uint8_t ended = 1;    ///< Waits for a reset.
-    std::uint8_t newest = 0;   ///< Index of the newest plane.
-    std::array<std::uint8_t, 5> reserved{};
+    std::array<std::uint8_t, 6> reserved{};
   };
   static_assert(std::is_trivially_copyable_v<State>);
   static_assert(sizeof(State) == sizeof(mario::Tracker) + sizeof(Random) + 2 * 8 + 8,
@@ -104,13 +104,10 @@ class Lane {
   void join_route();
   void play_frames(std::uint8_t buttons);
   void draw_ahead();
-  void take_picture();
-  void show_buttons(std::uint8_t* picture) const;
-  void fill_stack();
+  void show_first_frame();
+  void press(std::uint8_t buttons);
   void write_obs(std::uint8_t* obs, std::uint8_t* features) const;
   mario::EndReason end_of_step() const;
-  std::uint8_t* plane(int index) { return planes_.data() + index * plane_size_; }
-  const std::uint8_t* plane(int index) const { return planes_.data() + index * plane_size_; }
 
   LaneContext& context_;
   nes::Console console_;
@@ -123,8 +120,7 @@ class Lane {
   std::int64_t step_limit_ = 0, next_step_limit_ = 0;
   std::unique_ptr<nes::MachineState> start_state_;
   bool idle_at_start_state_ = true;
-  std::size_t plane_size_;
-  std::vector<std::uint8_t> planes_;
+  FrameStack stack_;
   bool drawn_ = false;  ///< The screen shows the present moment.
 };
 

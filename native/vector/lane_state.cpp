@@ -10,12 +10,12 @@ namespace warpzone {
 namespace {
 
 constexpr std::uint32_t kMagic = 0x4C4E5A57;  // "WZNL"
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 
 struct Header {
   std::uint32_t magic, version;
-  std::uint64_t console_size, lane_size, planes_size;
-  std::uint64_t shape;     ///< Of the observation that the planes belong to.
+  std::uint64_t console_size, lane_size, frames_size;
+  std::uint64_t shape;     ///< Of the observation that the frames belong to.
   std::uint64_t checksum;  ///< Of everything else.
 };
 static_assert(std::has_unique_object_representations_v<Header>);
@@ -46,8 +46,8 @@ Header read_header(std::span<const std::uint8_t> blob) {
   }
   const std::span<const std::uint8_t> body = blob.subspan(sizeof header);
   const std::uint64_t limit = body.size();
-  if (header.console_size > limit || header.lane_size > limit || header.planes_size > limit ||
-      header.console_size + header.lane_size + header.planes_size != limit) {
+  if (header.console_size > limit || header.lane_size > limit || header.frames_size > limit ||
+      header.console_size + header.lane_size + header.frames_size != limit) {
     throw nes::StateError("the save state is cut or padded: its parts do not add up to " +
                           std::to_string(blob.size()) + " bytes");
   }
@@ -108,13 +108,13 @@ bool is_lane_state(std::span<const std::uint8_t> blob) {
 
 std::vector<std::uint8_t> pack_lane_state(std::span<const std::uint8_t> console,
                                           std::span<const std::uint8_t> lane,
-                                          std::span<const std::uint8_t> planes,
+                                          std::span<const std::uint8_t> frames,
                                           const LaneSettings& settings) {
   std::vector<std::uint8_t> blob(sizeof(Header));
-  for (const auto& part : {console, lane, planes}) {
+  for (const auto& part : {console, lane, frames}) {
     blob.insert(blob.end(), part.begin(), part.end());
   }
-  Header header{kMagic, kVersion, console.size(), lane.size(), planes.size(), shape_of(settings),
+  Header header{kMagic, kVersion, console.size(), lane.size(), frames.size(), shape_of(settings),
                 0};
   header.checksum = checksum_of(header, std::span(blob).subspan(sizeof header));
   std::memcpy(blob.data(), &header, sizeof header);
@@ -127,14 +127,14 @@ LaneParts unpack_lane_state(std::span<const std::uint8_t> blob, std::size_t lane
   if (header.lane_size != lane_size) {
     throw nes::StateError("the save state was made by another build of warpzone");
   }
-  if (header.shape != shape_of(settings) || header.planes_size != settings.obs_size()) {
+  if (header.shape != shape_of(settings) || header.frames_size != settings.obs_size()) {
     throw nes::StateError(
         "the save state was made with other observations (obs, size, stack, hud or show_buttons "
         "differ)");
   }
   const auto body = blob.subspan(sizeof header);
   return {body.first(header.console_size), body.subspan(header.console_size, header.lane_size),
-          body.last(header.planes_size)};
+          body.last(header.frames_size)};
 }
 
 std::span<const std::uint8_t> console_part(std::span<const std::uint8_t> blob) {

@@ -11,7 +11,7 @@
 namespace warpzone {
 
 struct LaneParts {
-  std::span<const std::uint8_t> console, lane, planes;
+  std::span<const std::uint8_t> console, lane, frames;
 };
 
 /// True for an envelope, false for anything else (a bare console's state, say).
@@ -19,7 +19,7 @@ bool is_lane_state(std::span<const std::uint8_t> blob);
 
 std::vector<std::uint8_t> pack_lane_state(std::span<const std::uint8_t> console,
                                           std::span<const std::uint8_t> lane,
-                                          std::span<const std::uint8_t> planes,
+                                          std::span<const std::uint8_t> frames,
                                           const LaneSettings& settings);
 
 /// Throws nes::StateError with the reason.

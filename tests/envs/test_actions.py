@@ -113,6 +113,27 @@ def test_sticky_buttons_follow_the_lanes_own_stream() -> None:
         assert env.ram()[0, CONTROLLER] == buttons
 
 
+def test_sticky_by_step_repeats_the_previous_action_for_the_whole_step() -> None:
+    """One draw per step, from the environment's own stream: written down literally."""
+    options: dict[str, Any] = {"actions": ["LEFT", "NOOP"], "sticky_prob": 0.5, "frame_skip": 4}
+    env = warpzone.make_vec("1-1", num_envs=1, sticky="step", **options)
+    frames = warpzone.MarioEnv("1-1", actions=["LEFT", "NOOP"], frame_skip=1)
+    env.reset(seed=11)
+    frames.reset(seed=0)
+    stream, action = RandomStream(11), 1
+    repeated = 0
+    for step in range(50):
+        if stream.uniform() < 0.5:
+            repeated += action != step % 2
+        else:
+            action = step % 2
+        env.step([step % 2])
+        for _ in range(4):
+            frames.step(action)
+        np.testing.assert_array_equal(env.ram()[0], frames.ram())
+    assert repeated > 5
+
+
 def test_noop_starts_are_drawn_evenly_up_to_the_limit() -> None:
     noop_max = 4
     env = warpzone.make_vec("1-1", num_envs=200, noop_max=noop_max, obs="tiles")

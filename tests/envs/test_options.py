@@ -80,6 +80,8 @@ def test_the_other_environments_take_the_typed_keywords(function: Callable[..., 
     [
         ("LevelOrder", "level_order"),
         ("ObsKind", "obs"),
+        ("Channels", "channels"),
+        ("Sticky", "sticky"),
         ("Hud", "hud"),
         ("RewardKind", "reward"),
         ("Autoreset", "autoreset"),
@@ -89,7 +91,7 @@ def test_the_other_environments_take_the_typed_keywords(function: Callable[..., 
 def test_the_choices_of_a_keyword_are_those_that_the_core_takes(choice: str, name: str) -> None:
     choices = get_args(getattr(env_options, choice))
     for value in choices:
-        prepare("1-1", **{name: value})
+        prepare("1-1", **{"obs": "rgb", name: value})
     with pytest.raises(ConfigError) as refused:
         prepare("1-1", **{name: "nonsense"})
     for value in choices:

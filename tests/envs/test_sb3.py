@@ -306,6 +306,20 @@ def test_the_documented_examples_run_as_pasted(
     exec(example, {})
 
 
+def test_color_images_are_taken_in_either_channel_order() -> None:
+    """SB3 transposes channels-last images itself, so both orders give the same policy."""
+    trained = []
+    for channels in ("last", "first"):
+        env = make(2, obs="rgb", size=60, channels=channels)
+        env.seed(0)
+        model = PPO("CnnPolicy", env, n_steps=8, batch_size=16, n_epochs=1, seed=0, device="cpu")
+        model.learn(16)
+        trained.append([parameter.detach().numpy() for parameter in model.policy.parameters()])
+        env.close()
+    for last, first in zip(*trained, strict=True):
+        np.testing.assert_allclose(last, first, atol=1e-4)
+
+
 def test_another_autoreset_is_refused() -> None:
     with pytest.raises(ConfigError, match="create it with autoreset='same-step'"):
         make(autoreset="next-step")

@@ -90,6 +90,15 @@ def compare_masked_reset(
         pytest.param({"obs": "rgb", "size": (60, 77), "stack": 4}, id="rgb-stacked"),
         pytest.param({"obs": "rgb", "size": 84, "hud": "mask"}, id="rgb-masked"),
         pytest.param({"obs": "rgb", "hud": "crop", "stack": 2}, id="rgb-cropped"),
+        pytest.param({"obs": "rgb", "size": 60, "max_pool": True}, id="rgb-max-pool"),
+        pytest.param(
+            {"obs": "rgb", "size": 84, "max_pool": True, "stack": 3, "channels": "first"},
+            id="rgb-channels-first",
+        ),
+        pytest.param({"obs": "rgb", "channels": "first"}, id="rgb-channels-first-full"),
+        pytest.param({"obs": "rgb", "size": (300, 400)}, id="rgb-enlarged"),
+        pytest.param({"obs": "pixels", "size": (480, 512), "stack": 2}, id="pixels-doubled"),
+        pytest.param({"obs": "pixels", "size": (250, 300), "hud": "crop"}, id="pixels-enlarged"),
         pytest.param({"obs": "tiles"}, id="tiles"),
         pytest.param({"obs": "tiles", "stack": 1}, id="tiles-unstacked"),
         pytest.param({"obs": "tiles", "stack": 4}, id="tiles-stacked"),
@@ -100,9 +109,17 @@ def test_observations_are_equal(options: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("frame_skip", [1, 2, 4])
-@pytest.mark.parametrize("sticky_prob", [0.0, 0.25])
-def test_frame_skip_and_sticky_buttons_are_equal(frame_skip: int, sticky_prob: float) -> None:
-    compare(80, frame_skip=frame_skip, sticky_prob=sticky_prob, size=(42, 42), max_pool=True)
+@pytest.mark.parametrize(
+    "sticky",
+    [
+        {"sticky_prob": 0.0},
+        {"sticky_prob": 0.25},
+        {"sticky_prob": 0.25, "sticky": "step"},
+        {"sticky_prob": 0.7, "sticky": "step"},
+    ],
+)
+def test_frame_skip_and_sticky_actions_are_equal(frame_skip: int, sticky: dict[str, Any]) -> None:
+    compare(80, frame_skip=frame_skip, size=(42, 42), max_pool=True, **sticky)
 
 
 @pytest.mark.parametrize("autoreset", ["next-step", "same-step", "disabled"])

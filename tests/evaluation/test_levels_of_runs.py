@@ -108,10 +108,12 @@ def test_all_levels_together_have_an_interval_of_their_own() -> None:
         "greedy": False,
         "eval_temperature": None,
         "sticky_prob": 0.25,
+        "sticky": "frame",
         "noop_max": 30,
         "seed": 1,
         "levels": [row | {"level": "1-1"}, row | {"level": "1-2"}],
     }
     table = results_table(results)
+    assert "sticky actions 0.25 per frame, up to 30 no-op frames" in table
     assert "| all 2 | 90% | 70%-97% | 20 | | | | |" in table
     assert "| 1-1 | 90% | 60%-98% | 10 | 0.90, 1 | 1 | 3,000 px | clear 9, pit 1 |" in table

@@ -91,7 +91,8 @@ def test_a_run_shows_its_newest_video_and_its_evaluation(run: Path, tmp_path: Pa
     (run / "videos" / "final.mp4").write_bytes(b"not really a video")
     level = {"level": "1-1", "clear_rate": 0.5, "interval_low": 0.2, "interval_high": 0.8}
     level |= {"episodes": 4, "progress_mean": 100.0, "ends": {"clear": 2, "<pit>": 2}}
-    results = {"checkpoint": "x.pt", "sticky_prob": 0.25, "noop_max": 30, "levels": [level]}
+    noise = {"sticky_prob": 0.25, "sticky": "step", "noop_max": 30}
+    results = {"checkpoint": "x.pt", **noise, "levels": [level]}
     (run / "evaluation.json").write_text(json.dumps(results))
     output = tmp_path / "report.html"
     try:
@@ -103,6 +104,7 @@ def test_a_run_shows_its_newest_video_and_its_evaluation(run: Path, tmp_path: Pa
     assert is_self_contained(page)
     assert "data:video/mp4" in page
     assert "clear 2, &lt;pit&gt; 2" in page
+    assert "sticky actions (probability 0.25 per step) and up to 30 no-op frames" in page
     assert "20%-80%" in page
 
 

@@ -75,6 +75,27 @@ def test_size_and_max_pool_reach_the_environment(rom_path: Path) -> None:
     env.close()
 
 
+def test_rgb_is_trained_with_channels_first_and_may_be_larger_than_the_screen(
+    rom_path: Path,
+) -> None:
+    env = make_env(small(obs="rgb", max_pool=True))
+    assert env.single_observation_space.shape == (6, 84, 84)
+    env.close()
+    options: dict[str, Any] = {"num_envs": 1, "rollout_steps": 4, "minibatch_size": 4}
+    trainer = Trainer(small(obs="rgb", size=(260, 272), replay_capacity=8, **options))
+    assert trainer.env.single_observation_space.shape == (6, 260, 272)
+    trainer.begin()
+    trainer.update()
+    trainer.close()
+
+
+def test_sticky_steps_reach_the_environment(rom_path: Path) -> None:
+    for vector in ("native", "sync"):
+        env = make_env(small(sticky="step", vector=vector))
+        assert env.config.sticky == "step"
+        env.close()
+
+
 def test_the_named_image_is_played(rom_path: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy.nes"
     copy.write_bytes(rom_path.read_bytes())

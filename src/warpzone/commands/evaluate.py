@@ -6,6 +6,7 @@ import sys
 from dataclasses import MISSING, dataclass
 from pathlib import Path
 
+from warpzone.config.environment import Sticky
 from warpzone.config.option import option, positional
 from warpzone.config.run import LARGEST_SEED
 
@@ -14,7 +15,7 @@ from warpzone.config.run import LARGEST_SEED
 class Evaluate:
     """Play episodes with a trained policy and report how often it clears the level.
 
-    Sticky buttons (0.25 per frame) and up to 30 idle frames at the start make every episode
+    Sticky actions (0.25 per frame) and up to 30 no-op frames at the start make every episode
     different, so that a memorized sequence of inputs fails.
 
     Examples:
@@ -55,13 +56,18 @@ class Evaluate:
     )
     sticky_prob: float = option(
         0.25,
-        "Probability, at each frame, that the buttons of the previous frame stay pressed.",
+        "Probability that the previous buttons stay pressed (sticky actions); 0 turns them off.",
         at_least=0.0,
         at_most=0.99,
         metavar="P",
     )
+    sticky: Sticky = option(
+        "frame",
+        "When --sticky-prob is drawn: at each emulated frame, or once per step, which then repeats "
+        "the whole previous action. Use step for a policy that was trained that way.",
+    )
     noop_max: int = option(
-        30, "Most idle frames at the start.", at_least=0, at_most=1000, metavar="FRAMES"
+        30, "Most no-op frames at the start.", at_least=0, at_most=1000, metavar="FRAMES"
     )
     rom: Path | None = option(
         None,
@@ -89,6 +95,7 @@ class Evaluate:
             greedy=self.greedy,
             eval_temperature=self.eval_temperature,
             sticky_prob=self.sticky_prob,
+            sticky=self.sticky,
             noop_max=self.noop_max,
             rom=self.rom,
             output=self.output,

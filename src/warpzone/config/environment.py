@@ -9,7 +9,9 @@ from warpzone.config.kinds import Weight
 from warpzone.config.option import option, weight
 
 Game = Literal["smb", "lost-levels"]
+Sticky = Literal["frame", "step"]
 
+_SIDE = 84  # Of images, in pixels, unless set.
 _ANNEALS = "START:END:STEPS anneals it over environment steps of the run."
 
 
@@ -45,11 +47,11 @@ class EnvOptions:
         "Game image to play. Without it WARPZONE_ROM or the installed image is used.",
         metavar="FILE",
     )
-    obs: Literal["pixels", "tiles"] = option(
+    obs: Literal["pixels", "rgb", "tiles"] = option(
         "pixels",
-        "Observation: grayscale frames, or the tile grid read from RAM. Tiles learn several times "
-        "faster; pixels use only what a player sees. Sets suitable values for the options that "
-        "you do not set yourself.",
+        "Observation: grayscale frames, color frames, or the tile grid read from RAM. Tiles learn "
+        "several times faster; pixels use only what a player sees. Sets suitable values for the "
+        "options that you do not set yourself.",
         everyday=True,
     )
     actions: str = option(
@@ -84,41 +86,48 @@ class EnvOptions:
     )
     stack: int = option(
         0,
-        "Frames or grids stacked into one observation; 0 means 4 for pixels and 2 for tiles. Raise "
-        "it if speeds matter more than they show in two frames.",
+        "Frames or grids stacked into one observation; 0 means 4 for pixels, 1 for rgb and 2 for "
+        "tiles. Raise it if speeds matter more than they show in two frames.",
         at_least=0,
         at_most=16,
         metavar="N",
     )
     size: tuple[int, int] = option(
         (0, 0),
-        "Height and width of pixel observations, such as 96 or 84x112; 0 means 84x84.",
+        "Height and width of pixels and rgb observations, such as 96 or 84x112, from 8 to 2048; 0 "
+        "means 84x84. Larger images show more detail and take longer to learn from.",
         at_least=0,
-        at_most=1024,
+        at_most=2048,
         metavar="HxW",
     )
     max_pool: bool = option(
         False,
-        "Pixels: take the pixel-wise maximum of a step's last two frames, so that sprites which "
-        "flicker stay visible.",
+        "Pixels and rgb: take the pixel-wise maximum of a step's last two frames, so that sprites "
+        "that flicker stay visible.",
     )
     show_buttons: bool = option(
         True,
-        "Pixels: draw the buttons of the last frame in a corner, since sticky buttons make the "
+        "Pixels: draw the buttons of the last frame in a corner, since sticky actions make the "
         "last action uncertain.",
         off="Pixels: do not draw the buttons of the last frame in a corner of the observation.",
     )
     hud: Literal["keep", "mask", "crop"] = option(
         "crop",
-        "Pixels: keep the status bar, paint it black, or crop it.",
+        "Pixels and rgb: keep the status bar, paint it black, or crop it.",
     )
     sticky_prob: float = option(
         0.25,
-        "Probability, at each emulated frame, that the buttons of the previous frame stay pressed. "
-        "It keeps policies from memorizing a sequence of inputs; 0 makes play deterministic.",
+        "Probability that the previous buttons stay pressed (sticky actions), drawn as --sticky "
+        "says. It keeps policies from memorizing a sequence of inputs; 0 makes play deterministic.",
         at_least=0.0,
         at_most=0.99,
         metavar="P",
+    )
+    sticky: Sticky = option(
+        "frame",
+        "When --sticky-prob is drawn: 'frame', at each emulated frame, as ALE v5 does, or 'step', "
+        "once per step, which then repeats the whole previous action. Use step to compare with "
+        "results that were obtained that way.",
     )
     noop_max: int = option(
         30,
@@ -175,6 +184,11 @@ class EnvOptions:
         "warning.",
     )
 
+    @property
+    def stacked_frames(self) -> int:
+        """Frames or grids in one observation."""
+        return self.stack or {"pixels": 4, "rgb": 1, "tiles": 2}[self.obs]
+
     def policy_env_options(self) -> dict[str, Any]:
         """Keywords that every env must share with the one that a policy was trained on."""
         options: dict[str, Any] = {
@@ -185,13 +199,17 @@ class EnvOptions:
             "frame_skip": self.frame_skip,
             "stack": self.stack,
         }
-        if self.obs == "pixels":
+        if self.obs != "tiles":
+            height, width = self.size
             options |= {
-                "size": self.size,
+                "size": (height or _SIDE, width or _SIDE),
                 "max_pool": self.max_pool,
                 "hud": self.hud,
-                "show_buttons": self.show_buttons,
             }
+        if self.obs == "pixels":
+            options["show_buttons"] = self.show_buttons
+        if self.obs == "rgb":
+            options["channels"] = "first"  # As encoders of images expect them.
         return options
 
 

@@ -30,7 +30,7 @@ DEFAULT_PRESET = "cpu"
 # and many small updates learn from fewer steps than few large ones. Frames take longer to be
 # understood than tiles, and the policy must not settle before. What once went well is worth more
 # than one look; tiles are learned as quickly without replay.
-_FOR_PIXELS: dict[str, dict[str, Any]] = {
+_FOR_IMAGES: dict[str, dict[str, Any]] = {
     "env": {"stack": 2},
     "learn": {
         "rollout_steps": 32,
@@ -61,8 +61,8 @@ def resolve(explicit: Partial, preset: str = DEFAULT_PRESET) -> TrainConfig:
     defaults, chosen = asdict(TrainConfig()), preset_tree(preset)
     asked = merged(defaults, chosen, explicit)
     suited: list[Partial] = []
-    if asked["env"]["obs"] == "pixels":
-        suited.append(_FOR_PIXELS)
+    if asked["env"]["obs"] != "tiles":
+        suited.append(_FOR_IMAGES)
     tuned = merged(defaults, *suited, chosen)
     if asked["learn"]["algo"] == "vtrace":
         tuned = merged(tuned, _for_vtrace(tuned["learn"]))

@@ -118,9 +118,9 @@ def _check_observation(config: TrainConfig) -> None:
     if encoder == "tiles" and obs != "tiles":
         raise ConfigError("model.encoder is 'tiles', which needs env.obs 'tiles'")
     if encoder in ("space-to-depth", "nature", "impala") and obs == "tiles":
-        raise ConfigError(f"model.encoder is {encoder!r}, which needs env.obs 'pixels'")
+        raise ConfigError(f"model.encoder is {encoder!r}, which needs env.obs 'pixels' or 'rgb'")
     if obs == "tiles" and config.env.max_pool:
-        raise ConfigError("env.max_pool is on, which needs env.obs 'pixels'")
+        raise ConfigError("env.max_pool is on, which needs env.obs 'pixels' or 'rgb'")
 
 
 def _check_adaptive(adaptive: AdaptiveOptions) -> None:

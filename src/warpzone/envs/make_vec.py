@@ -8,6 +8,7 @@ from typing import Never
 from warpzone.envs.actions import Actions
 from warpzone.envs.options import (
     Autoreset,
+    Channels,
     Game,
     Hud,
     LevelOrder,
@@ -15,6 +16,7 @@ from warpzone.envs.options import (
     RenderMode,
     RewardKind,
     RomFile,
+    Sticky,
     Weight,
 )
 from warpzone.envs.vector import MarioVectorEnv
@@ -31,6 +33,7 @@ def make_vec(
     weights: Mapping[str, Weight] | None = None,
     level_order: LevelOrder = "cycle",
     obs: ObsKind = "pixels",
+    channels: Channels = "last",
     size: int | tuple[int, int] = (0, 0),
     stack: int = 0,
     frame_skip: int = 4,
@@ -39,6 +42,7 @@ def make_vec(
     hud: Hud = "keep",
     actions: Actions = "simple",
     sticky_prob: float = 0.0,
+    sticky: Sticky = "frame",
     noop_max: int = 0,
     reward: RewardKind = "shaped",
     autoreset: Autoreset = "next-step",
@@ -60,40 +64,47 @@ def make_vec(
         num_envs: Number of environments.
         num_threads: Threads that share them; by default one per processor core.
         render_mode: None or 'rgb_array'.
-        rom: Path of the game's image; by default the installed one.
+        rom: Path of the ROM; by default the installed one.
         game: 'smb' for Super Mario Bros., 'lost-levels' for The Lost Levels.
         weights: Reward weights that differ from the defaults, by name.
-        level_order: 'cycle': env i always plays levels[i mod n]; 'random': a new one at every
-            reset.
-        obs: 'pixels': grey pictures, stacked (stack, height, width); 'rgb': colour pictures
-            (height, width, 3 * stack); 'tiles': the tile grid read from RAM, with features.
-        size: (height, width) of pictures; (0, 0) means (84, 84) for pixels and full size for rgb.
-        stack: Pictures or grids in one observation; 0 means 4 for pixels, 1 for rgb, 2 for tiles.
-        frame_skip: Emulated frames for each step; the action is held.
-        max_pool: Pixels: take the brighter of a step's last two frames for each.
-        show_buttons: Pixels: show the buttons of the last frame as eight blocks in the upper left
+        level_order: 'cycle': env i always plays level i mod n of the n levels; 'random': a new one
+            at every reset.
+        obs: 'pixels': stacked grayscale images (stack, height, width); 'rgb': color images;
+            'tiles': the tile grid read from RAM, with features.
+        channels: rgb: 'last' for (height, width, 3 * stack), 'first' for (3 * stack, height,
+            width).
+        size: (height, width) of images, 8 to 2048 pixels each; (0, 0) means (84, 84) for pixels and
+            the size of the screen for rgb. Resizing averages by area.
+        stack: Frames in one observation; 0 means 4 for pixels, 1 for rgb, 2 for tiles.
+        frame_skip: Emulated frames per step; the action is held.
+        max_pool: Pixels and rgb: take the pixel-wise maximum of a step's last two frames.
+        show_buttons: Pixels: draw the buttons of the last frame as eight blocks in the upper left
             corner.
         hud: The status bar: 'keep', 'mask' (black) or 'crop'.
         actions: An action set ('right-only', 'simple', 'complex', 'extended'), or button
             combinations such as 'NOOP,RIGHT+A', also as a list.
-        sticky_prob: Chance, at each emulated frame, that the buttons of the frame before stay
-            pressed.
-        noop_max: Up to so many frames without buttons follow a reset, drawn at random.
-        reward: 'shaped': terms with weights; 'classic': as gym-super-mario-bros 7.4.
-        autoreset: What follows an episode's end: 'next-step', 'same-step' or 'disabled'.
+        sticky_prob: Probability that the previous buttons stay pressed (sticky actions); see
+            sticky.
+        sticky: When sticky_prob is drawn: 'frame', at each emulated frame, or 'step', once per
+            step, which then repeats the whole previous action.
+        noop_max: Each reset is followed by 0 to noop_max no-op frames, drawn at random.
+        reward: 'shaped': weighted terms; 'classic': the reward of gym-super-mario-bros 7.4.
+        autoreset: When an episode that ended is reset: 'next-step', 'same-step' or 'disabled'.
         power: Mario at the start: 0 small, 1 big, 2 with fire.
         halfway: Start at the level's halfway page, where it has one.
-        start_state: Start from this save state instead of a level's start.
-        max_steps: Truncate an episode after so many steps; 0 means never.
-        stagnation_limit: Truncate after so many steps without progress; 0 means never.
-        one_life: End the episode with the first life lost; by default so except for 'game'.
-        one_level: End the episode with the level cleared or left; by default so except for 'game'.
-        exact: Emulate on the literal path: slow, bit by bit the same.
+        start_state: Start from this save state instead of the start of a level.
+        max_steps: Truncate an episode after this many steps; 0 disables this.
+        stagnation_limit: Truncate an episode after this many steps without progress; 0 disables
+            this.
+        one_life: End the episode when a life is lost; None means True except for 'game'.
+        one_level: End the episode when the level is cleared or left; None means True except for
+            'game'.
+        exact: Emulate every cycle literally: slow, with identical results.
         unknown: Refused, with the nearest keyword as a suggestion.
 
     Raises:
         ConfigError: For a keyword or a value that is not allowed.
-        RomError: When no usable image of the game is found.
+        RomError: When no usable ROM is found.
     """
     return MarioVectorEnv(
         level,
@@ -105,6 +116,7 @@ def make_vec(
         weights=weights,
         level_order=level_order,
         obs=obs,
+        channels=channels,
         size=size,
         stack=stack,
         frame_skip=frame_skip,
@@ -113,6 +125,7 @@ def make_vec(
         hud=hud,
         actions=actions,
         sticky_prob=sticky_prob,
+        sticky=sticky,
         noop_max=noop_max,
         reward=reward,
         autoreset=autoreset,

@@ -23,6 +23,8 @@ RomFile = str | os.PathLike[str] | None
 Game = Literal["smb", "lost-levels"]
 LevelOrder = Literal["cycle", "random"]
 ObsKind = Literal["pixels", "rgb", "tiles"]
+Channels = Literal["last", "first"]
+Sticky = Literal["frame", "step"]
 Hud = Literal["keep", "mask", "crop"]
 RewardKind = Literal["shaped", "classic"]
 Autoreset = Literal["next-step", "same-step", "disabled"]
@@ -37,6 +39,7 @@ class EnvOptions(TypedDict, total=False):
     weights: Mapping[str, Weight] | None
     level_order: LevelOrder
     obs: ObsKind
+    channels: Channels
     size: int | tuple[int, int]
     stack: int
     frame_skip: int
@@ -45,6 +48,7 @@ class EnvOptions(TypedDict, total=False):
     hud: Hud
     actions: Actions
     sticky_prob: float
+    sticky: Sticky
     noop_max: int
     reward: RewardKind
     autoreset: Autoreset
@@ -70,7 +74,7 @@ def parameter_help() -> dict[str, str]:
     return {
         "level": "Levels to play: '1-1', '1-1,1-2', '1-1..1-4', a list of these, 'all', or 'game' "
         "for the whole game from the title screen.",
-        "rom": "Path of the game's image; by default the installed one.",
+        "rom": "Path of the ROM; by default the installed one.",
         "game": "'smb' for Super Mario Bros., 'lost-levels' for The Lost Levels.",
         "weights": "Reward weights that differ from the defaults, by name.",
         **parameters,

@@ -119,9 +119,9 @@ def feature_names() -> list[str]:
 
 def spaces_of(setup: EnvSetup) -> tuple[Any, Any]:
     """The spaces of one environment's observations and actions, without making one."""
-    picture = _native.PictureWriter(setup.config, setup.game)
+    image = _native.ImageWriter(setup.config, setup.game)
     stack = _native.stack_of(setup.config, setup.game)
-    space = observation_space(setup.config, picture.height, picture.width, stack)
+    space = observation_space(setup.config, image.height, image.width, stack)
     return space, setup.action_space
 
 
@@ -135,5 +135,7 @@ def observation_space(config: _native.EnvConfig, height: int, width: int, stack:
                 "features": NamedBox(feature_names()),
             }
         )
-    shape = (stack, height, width) if config.obs == "pixels" else (height, width, 3 * stack)
+    count = 3 * stack if config.obs == "rgb" else stack
+    last = config.obs == "rgb" and config.channels == "last"
+    shape = (height, width, count) if last else (count, height, width)
     return spaces.Box(0, 255, shape, np.uint8)

@@ -27,9 +27,9 @@ from warpzone.envs.setup import observation_space, prepare, reward_weights
 from warpzone.errors import ClosedError, ConfigError
 
 _FRAMES_PER_SECOND = 60
-_BLOCKS_ACROSS = 21  # A shown button is this part of the picture's side.
+_BLOCKS_ACROSS = 21  # Blocks of one button that fit side by side.
 
-Obs = Any  # A picture stack, or a dict of tiles and features.
+Obs = Any  # Stacked images, or a dict of tiles and features.
 
 
 class MarioEnv(gym.Env[Obs, np.int64]):
@@ -66,10 +66,10 @@ class MarioEnv(gym.Env[Obs, np.int64]):
         self._weights = self._setup.weights
         self.render_mode = render_mode
         self.metadata = {**self.metadata, "render_fps": _FRAMES_PER_SECOND // config.frame_skip}
-        self._picture = _native.PictureWriter(config, self._setup.game)
+        self._image = _native.ImageWriter(config, self._setup.game)
         self._machine = self._make_machine(backend, strict_stage)
         stack = _native.stack_of(config, self._setup.game)
-        self._planes: deque[NDArray[np.uint8]] = deque(maxlen=stack)
+        self._frames: deque[NDArray[np.uint8]] = deque(maxlen=stack)
         self._rules = make_rules(self._setup, self._machine)
         self._random: RandomStream | None = None
         self._level: str = config.level[0]
@@ -78,13 +78,13 @@ class MarioEnv(gym.Env[Obs, np.int64]):
         self._ended = True
         self._closed = False
         self.observation_space = observation_space(
-            config, self._picture.height, self._picture.width, stack
+            config, self._image.height, self._image.width, stack
         )
         self.action_space = self._setup.action_space
 
     def _make_machine(self, backend: Backend, strict_stage: bool) -> Machine:
         """Makes the machine; subclasses may choose another one."""
-        return make_machine(backend, self._setup, self._picture, strict_stage=strict_stage)
+        return make_machine(backend, self._setup, self._image, strict_stage=strict_stage)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -107,7 +107,7 @@ class MarioEnv(gym.Env[Obs, np.int64]):
         self._ended = False
         self._rules.begin(self._level)
         self._machine.draw_ahead()  # A restored machine has drawn nothing yet.
-        self._planes.extend([self._plane()] * (self._planes.maxlen or 1))
+        self._frames.extend([self._frame()] * (self._frames.maxlen or 1))
         return self._observation(), self._rules.info()
 
     def step(self, action: Any) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
@@ -120,7 +120,7 @@ class MarioEnv(gym.Env[Obs, np.int64]):
             )
         if self._ended:
             raise gym.error.ResetNeeded("the episode has ended: call reset() first")
-        self._planes.append(self._play(actions[int(action)]))
+        self._frames.append(self._play(actions[int(action)]))
         reward = self._rules.finish_step(self._weights, self._run_steps)
         self._run_steps += 1
         info = self._rules.info()
@@ -172,44 +172,51 @@ class MarioEnv(gym.Env[Obs, np.int64]):
         return self._machine.ram.copy()
 
     def _play(self, buttons: int) -> NDArray[np.uint8]:
-        """Runs the frames of a step and returns the newest picture or grid."""
+        """Runs the frames of a step and returns the newest images or grid."""
         config, skip = self._config, self._config.frame_skip
         draws = config.obs != "tiles" or self.render_mode is not None
-        pools = config.max_pool and config.obs == "pixels" and skip > 1
+        pools = config.max_pool and skip > 1
         before = None
         self._rules.begin_step()
         for frame in range(skip):
-            assert self._random is not None
-            if not (config.sticky_prob > 0 and self._random.uniform() < config.sticky_prob):
-                self._buttons = buttons
+            if frame == 0 or config.sticky == "frame":
+                self._press(buttons)
             observed = frame == skip - 1 or (pools and frame == skip - 2)
             self._machine.run_frame(self._buttons, render=draws and observed)
             moved = self._rules.follow_frame()
             if moved and draws and frame == skip - 1:
                 self._machine.draw_ahead()
             if pools and frame == skip - 2:
-                before = self._machine.grey()
-        if before is not None:
-            grey = np.maximum(before, self._machine.grey())
-            return self._with_buttons(self._picture.shrink(grey))
-        return self._plane()
+                before = self._screen()
+        return self._frame(before)
 
-    def _plane(self) -> NDArray[np.uint8]:
-        """What the agent sees of this moment."""
+    def _press(self, buttons: int) -> None:
+        """Presses the buttons, unless those before them stick."""
+        assert self._random is not None
+        sticky_prob = self._config.sticky_prob
+        if not (sticky_prob > 0 and self._random.uniform() < sticky_prob):
+            self._buttons = buttons
+
+    def _screen(self) -> NDArray[np.uint8]:
+        """Planes of the whole screen: brightness, or red, green and blue."""
+        return self._machine.rgb() if self._config.obs == "rgb" else self._machine.grey()[None]
+
+    def _frame(self, before: NDArray[np.uint8] | None = None) -> NDArray[np.uint8]:
+        """The images or the grid of this moment; images may be pooled with a screen before."""
         if self._config.obs == "tiles":
             return _native.tiles(self._machine.ram)
-        if self._config.obs == "rgb":
-            return self._machine.rgb()
-        return self._with_buttons(self._picture.shrink(self._machine.grey()))
-
-    def _with_buttons(self, picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """The picture, with the buttons of the last frame in its corner if asked for."""
+        screen = self._screen() if before is None else np.maximum(before, self._screen())
+        images = np.stack([self._image.resize(plane) for plane in screen])
         if self._config.show_buttons:
-            side = max(1, min(picture.shape) // _BLOCKS_ACROSS)
-            for button in range(8):
-                shown = 255 if self._buttons >> button & 1 else 0
-                picture[:side, button * side : (button + 1) * side] = shown
-        return picture
+            self._draw_buttons(images[0])
+        return images
+
+    def _draw_buttons(self, image: NDArray[np.uint8]) -> None:
+        """Draws the buttons of the last frame into the corner of an image."""
+        side = max(1, min(image.shape) // _BLOCKS_ACROSS)
+        for button in range(8):
+            shown = 255 if self._buttons >> button & 1 else 0
+            image[:side, button * side : (button + 1) * side] = shown
 
     def _begin(self, options: dict[str, Any] | None) -> None:
         """Goes to a save state where there is one, and else to the start of the level."""
@@ -224,10 +231,11 @@ class MarioEnv(gym.Env[Obs, np.int64]):
     def _observation(self) -> Obs:
         if self._config.obs == "tiles":
             features = _native.features(self._machine.ram, self._buttons)
-            return {"tiles": np.concatenate(self._planes), "features": features}
-        if self._config.obs == "rgb":
-            return np.concatenate(self._planes, axis=2)
-        return np.stack(self._planes)
+            return {"tiles": np.concatenate(self._frames), "features": features}
+        images = np.concatenate(self._frames)
+        if self._config.obs == "rgb" and self._config.channels == "last":
+            return np.ascontiguousarray(np.moveaxis(images, 0, 2))
+        return images
 
     def _end_of_step(self, info: dict[str, Any]) -> str:
         """Why the step just taken ends the episode."""

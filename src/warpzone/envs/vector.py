@@ -33,6 +33,7 @@ from warpzone.envs.checks import (
 from warpzone.envs.controls import EnvControls
 from warpzone.envs.options import (
     Autoreset,
+    Channels,
     Game,
     Hud,
     LevelOrder,
@@ -40,6 +41,7 @@ from warpzone.envs.options import (
     RenderMode,
     RewardKind,
     RomFile,
+    Sticky,
     Weight,
     check_keywords,
 )
@@ -77,6 +79,7 @@ class MarioVectorEnv(EnvControls, VectorEnv[Obs, Any, Any]):
         weights: Mapping[str, Weight] | None = None,
         level_order: LevelOrder = "cycle",
         obs: ObsKind = "pixels",
+        channels: Channels = "last",
         size: int | tuple[int, int] = (0, 0),
         stack: int = 0,
         frame_skip: int = 4,
@@ -85,6 +88,7 @@ class MarioVectorEnv(EnvControls, VectorEnv[Obs, Any, Any]):
         hud: Hud = "keep",
         actions: Actions = "simple",
         sticky_prob: float = 0.0,
+        sticky: Sticky = "frame",
         noop_max: int = 0,
         reward: RewardKind = "shaped",
         autoreset: Autoreset = "next-step",
@@ -112,6 +116,7 @@ class MarioVectorEnv(EnvControls, VectorEnv[Obs, Any, Any]):
             weights=weights,
             level_order=level_order,
             obs=obs,
+            channels=channels,
             size=size,
             stack=stack,
             frame_skip=frame_skip,
@@ -120,6 +125,7 @@ class MarioVectorEnv(EnvControls, VectorEnv[Obs, Any, Any]):
             hud=hud,
             actions=actions,
             sticky_prob=sticky_prob,
+            sticky=sticky,
             noop_max=noop_max,
             reward=reward,
             autoreset=autoreset,
@@ -291,7 +297,7 @@ class MarioVectorEnv(EnvControls, VectorEnv[Obs, Any, Any]):
         """Returns the last drawn frame of every environment, each 240 x 256 x 3."""
         if self.render_mode != "rgb_array":
             return None
-        return tuple(self._pool.picture(index) for index in range(self.num_envs))
+        return tuple(self._pool.screen(index) for index in range(self.num_envs))
 
     def close_extras(self, **kwargs: Any) -> None:
         """Ends the threads and frees the environments."""

@@ -143,8 +143,9 @@ def results_table(results: dict[str, Any]) -> str:
     if results["eval_temperature"] is not None:
         choice += f" (temperature {results['eval_temperature']:g})"
     lines = [
-        f"{results['checkpoint']}, {choice}, sticky actions {results['sticky_prob']} per frame, "
-        f"up to {results['noop_max']} idle frames, seeds from {results['seed']}",
+        f"{results['checkpoint']}, {choice}, sticky actions {results['sticky_prob']} per "
+        f"{results['sticky']}, up to {results['noop_max']} no-op frames, seeds from "
+        f"{results['seed']}",
         "",
     ]
     held_out = [row for row in results["levels"] if row["held_out"]]

@@ -97,7 +97,7 @@ def _evaluation(run: RunDirectory) -> str:
         note = (
             f"{results['levels'][0]['episodes']} episodes of {results['checkpoint']} from the "
             f"start of the level, with sticky actions (probability {results['sticky_prob']} per "
-            f"frame) and up to {results['noop_max']} no-op frames."
+            f"{results['sticky']}) and up to {results['noop_max']} no-op frames."
         )
     except (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError):
         command = f"warpzone eval {run.path}"

@@ -85,8 +85,8 @@ class TrainingEnvs:
         """
         if self.is_wrapped:
             return {}
-        tiles = config.env.obs == "tiles"
-        return {"tiles" if tiles else IMAGE: config.env.stack or (2 if tiles else 4)}
+        name = "tiles" if config.env.obs == "tiles" else IMAGE
+        return {name: config.env.stacked_frames}
 
 
 def make_env(
@@ -120,6 +120,7 @@ def make_env(
         start_state=_read_state(env.start_state),
         exact=env.exact,
         sticky_prob=env.sticky_prob,
+        sticky=env.sticky,
         noop_max=env.noop_max,
         level_order="random" if draws_levels(env) and env.vector != "native" else "cycle",
     )

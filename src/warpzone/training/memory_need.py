@@ -63,7 +63,7 @@ def memory_need(config: TrainConfig) -> MemoryNeed:
     recurrent = 0 if config.model.memory == "none" else 8 * config.model.memory_size
     step = _bytes_of(space) + recurrent + _STEP_BYTES
     stacks = 2 if config.run.overlap else 1
-    frame = _bytes_of(space) // (env.stack or (2 if env.obs == "tiles" else 4))
+    frame = _bytes_of(space) // env.stacked_frames
     worker = _WORKER_BYTES if env.vector == "async" else _ENV_BYTES
     return MemoryNeed(
         rollout=stacks * (learn.rollout_steps + 1) * env.num_envs * step,

@@ -64,6 +64,7 @@ def record_contact_sheet(
         max_steps=_MAX_STEPS,
         stagnation_limit=options.stagnation_limit,
         sticky_prob=options.sticky_prob,
+        sticky=options.sticky,
         noop_max=options.noop_max,
         **trained.env_options(),
     )

@@ -64,6 +64,7 @@ def make_recorded_env(trained: TrainedPolicy, levels: str | Sequence[str]) -> Re
     return RecordedEnv(
         levels,
         sticky_prob=trained.config.env.sticky_prob,
+        sticky=trained.config.env.sticky,
         noop_max=trained.config.env.noop_max,
         **trained.env_options(),
     )

@@ -19,8 +19,8 @@ FRAMES_PER_SECOND = 60
 class _RecordedConsole(NativeMachine):
     """Draws and keeps every frame. Drawing never affects the emulation."""
 
-    def __init__(self, setup: EnvSetup, picture: _native.PictureWriter) -> None:
-        super().__init__(setup, picture)
+    def __init__(self, setup: EnvSetup, image: _native.ImageWriter) -> None:
+        super().__init__(setup, image)
         self.frames: list[tuple[NDArray[np.uint8], int]] = []
 
     def run_frame(self, buttons: int = 0, render: bool = True, buttons2: int = 0) -> None:
@@ -43,7 +43,7 @@ class RecordedEnv(MarioEnv):
 
     def _make_machine(self, backend: Backend, strict_stage: bool) -> Machine:
         """Only our own console can draw every frame."""
-        self._recorded = _RecordedConsole(self._setup, self._picture)
+        self._recorded = _RecordedConsole(self._setup, self._image)
         return self._recorded
 
     def reset(

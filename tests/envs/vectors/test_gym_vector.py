@@ -66,6 +66,22 @@ def test_vector_equals_the_pool(vector: str, autoreset: str) -> None:
     assert ended > 0 or autoreset == "next-step"
 
 
+def test_colour_images_and_sticky_steps_equal_the_pool() -> None:
+    options: dict[str, Any] = {
+        "obs": "rgb",
+        "channels": "first",
+        "size": (250, 260),
+        "max_pool": True,
+        "sticky_prob": 0.5,
+        "sticky": "step",
+    }
+    pool, other = play("native", 12, **options), play("sync", 12, **options)
+    assert pool[0][0].shape == (LANES, 3, 250, 260)
+    for number, (ours, theirs) in enumerate(zip(pool, other, strict=True)):
+        for expected, part in zip(ours[:-1], theirs[:-1], strict=True):
+            assert_same(expected, part, f"step {number}")
+
+
 def test_step_into_writes_what_step_returns() -> None:
     stepped = play("sync", 12, obs="tiles", autoreset="same-step")
     games = make_vector_env(

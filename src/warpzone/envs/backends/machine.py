@@ -7,6 +7,7 @@ from typing import Any, Literal, Protocol, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from warpzone import _native
 from warpzone.envs.setup import EnvSetup
 from warpzone.errors import ConfigError
 
@@ -31,7 +32,7 @@ class Machine(Protocol):
 
     @property
     def screen(self) -> NDArray[np.uint8]:
-        """The last drawn picture, 240 x 256 x 3."""
+        """The last drawn frame, 240 x 256 x 3."""
 
     def begin(self, level: str) -> None:
         """Goes to the first moment of a level in which Mario obeys; the same one every time."""
@@ -55,7 +56,7 @@ class Machine(Protocol):
         """Brightness of the screen, 240 x 256; a masked status bar is black."""
 
     def rgb(self) -> NDArray[np.uint8]:
-        """The screen in colour, in the size of an observation."""
+        """The screen in colour, 3 x 240 x 256; a masked status bar is black."""
 
     def close(self) -> None:
         """Frees the machine; closing it again does nothing."""
@@ -67,13 +68,15 @@ def check_backend(backend: Any) -> None:
         raise ConfigError(f"backend is {backend!r}; it must be one of {', '.join(BACKENDS)}")
 
 
-def make_machine(backend: str, setup: EnvSetup, picture: Any, *, strict_stage: bool) -> Machine:
+def make_machine(
+    backend: str, setup: EnvSetup, image: _native.ImageWriter, *, strict_stage: bool
+) -> Machine:
     """Makes the machine of a backend.
 
     Args:
         backend: One of `BACKENDS`.
         setup: What is played.
-        picture: A `_native.PictureWriter`, which cuts and shrinks screens.
+        image: Reads the planes of our own console's screen.
         strict_stage: Fail when the machine begins another level than the one asked for; otherwise
             it says so once and plays on.
 
@@ -85,7 +88,7 @@ def make_machine(backend: str, setup: EnvSetup, picture: Any, *, strict_stage: b
     if backend == "nes-py":
         from warpzone.envs.backends.nes_py import NesPyMachine
 
-        return NesPyMachine(setup, picture, strict_stage=strict_stage)
+        return NesPyMachine(setup, strict_stage=strict_stage)
     from warpzone.envs.backends.native import NativeMachine
 
-    return NativeMachine(setup, picture)
+    return NativeMachine(setup, image)

@@ -13,11 +13,11 @@ from warpzone.envs.setup import EnvSetup
 class NativeMachine(Console):
     """A `Console` that knows how its game is begun and looked at."""
 
-    def __init__(self, setup: EnvSetup, picture: _native.PictureWriter) -> None:
+    def __init__(self, setup: EnvSetup, image: _native.ImageWriter) -> None:
         """Switches the console on."""
         super().__init__(setup.image, exact=setup.config.exact)
         self._setup = setup
-        self._picture = picture
+        self._image = image
         self._starts: dict[str, bytes] = {}
 
     def begin(self, level: str) -> None:
@@ -45,11 +45,11 @@ class NativeMachine(Console):
 
     def grey(self) -> NDArray[np.uint8]:
         """Brightness of the screen."""
-        return self._picture.grey(self)
+        return self._image.grey(self)
 
     def rgb(self) -> NDArray[np.uint8]:
-        """The screen in colour, in the size of an observation."""
-        return self._picture.rgb(self)
+        """The screen in colour, 3 x 240 x 256."""
+        return self._image.rgb(self)
 
     def close(self) -> None:
         """Nothing is held that would not go with the object."""

@@ -36,9 +36,7 @@ _LOCK_SECONDS = 60.0
 class NesPyMachine:
     """nes-py with the game in it: one emulator a level, since each remembers one start."""
 
-    def __init__(
-        self, setup: EnvSetup, picture: _native.PictureWriter, *, strict_stage: bool
-    ) -> None:
+    def __init__(self, setup: EnvSetup, *, strict_stage: bool) -> None:
         """Finds the package; the first emulator is made by `begin`.
 
         Raises:
@@ -51,7 +49,6 @@ class NesPyMachine:
             raise ConfigError("exact is a way of our own console; leave it out with 'nes-py'")
         self._make_game = game_class()
         self._setup = setup
-        self._picture = picture
         self._strict = strict_stage
         self._rom = plain_image(setup.image)
         self._games: dict[str, Any] = {}
@@ -115,9 +112,8 @@ class NesPyMachine:
         return grey.astype(np.uint8)
 
     def rgb(self) -> NDArray[np.uint8]:
-        """The screen in colour, shrunk a channel at a time."""
-        channels = np.ascontiguousarray(np.moveaxis(self._shown(), 2, 0))
-        return np.stack([self._picture.shrink(channel) for channel in channels], axis=2)
+        """The screen in colour, 3 x 240 x 256."""
+        return np.ascontiguousarray(np.moveaxis(self._shown(), 2, 0))
 
     def close(self) -> None:
         """Frees every emulator; their memory must not be looked at any more."""

@@ -1,10 +1,9 @@
-#include "vector/picture.hpp"
+#include "vector/image.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <numeric>
 
-#include "nes/palette.hpp"
 #include "nes/pixels.hpp"
 
 #if defined(__SSE2__) || defined(_M_X64)
@@ -15,10 +14,11 @@
 namespace warpzone {
 namespace {
 
-constexpr int kBlocksAcross = 21;  // A shown button is this part of the picture's side.
+constexpr int kBlocksAcross = 21;  ///< Blocks of one button that fit side by side.
 constexpr int kHudRows = 32;
 constexpr int kColumns = nes::kScreenWidth;
-constexpr int kTaps = 4;  ///< Source pixels that a target pixel meets on each axis, quick way.
+constexpr int kTaps =
+    4;  ///< Most source pixels under a target pixel of an axis, for resize_quickly.
 
 int rows_shown(Hud hud) {
   return hud == Hud::kCrop ? nes::kScreenHeight - kHudRows : nes::kScreenHeight;
@@ -44,7 +44,7 @@ Axis::Axis(int source, int target) {
   }
 }
 
-PictureWriter::PictureWriter(int height, int width, Hud hud)
+ImageWriter::ImageWriter(int height, int width, Hud hud)
     : height_(height),
       width_(width),
       hud_(hud),
@@ -68,31 +68,32 @@ PictureWriter::PictureWriter(int height, int width, Hud hud)
   }
 }
 
-void PictureWriter::read_grey(const nes::Console& console, std::uint8_t* grey) const {
-  const auto& palettes = nes::grey_palette();
+void ImageWriter::read_plane(const nes::Console& console, nes::Channel channel,
+                             std::uint8_t* plane) const {
+  const nes::PlanePalette& palette = nes::plane_palette(channel);
   for (int row = 0; row < nes::kScreenHeight; ++row) {
-    nes::look_up_64(grey + row * kColumns, console.screen() + row * kColumns, kColumns,
-                    palettes[console.row_emphasis()[row]].data());
+    nes::look_up_64(plane + row * kColumns, console.screen() + row * kColumns, kColumns,
+                    palette[console.row_emphasis()[row]].data());
   }
-  if (hud_ == Hud::kMask) std::memset(grey, 0, kHudRows * kColumns);
+  if (hud_ == Hud::kMask) std::memset(plane, 0, kHudRows * kColumns);
 }
 
-void PictureWriter::shrink_grey(const std::uint8_t* grey, std::uint8_t* out) const {
+void ImageWriter::resize(const std::uint8_t* plane, std::uint8_t* out) const {
   if (quick_) {
-    shrink_quickly(grey + first_row_ * kColumns, out);
+    resize_quickly(plane + first_row_ * kColumns, out);
   } else {
-    shrink_exactly(grey + first_row_ * kColumns, out);
+    resize_exactly(plane + first_row_ * kColumns, out);
   }
 }
 
-void PictureWriter::shrink_exactly(const std::uint8_t* grey, std::uint8_t* out) const {
+void ImageWriter::resize_exactly(const std::uint8_t* plane, std::uint8_t* out) const {
   const std::uint32_t total = static_cast<std::uint32_t>(rows_.total * columns_.total);
   std::uint32_t sums[kColumns];
   for (int y = 0; y < height_; ++y) {
     std::memset(sums, 0, sizeof sums);
     const Axis::Span& vertical = rows_.spans[y];
     for (int i = 0; i < vertical.count; ++i) {
-      const std::uint8_t* row = grey + (vertical.first + i) * kColumns;
+      const std::uint8_t* row = plane + (vertical.first + i) * kColumns;
       const auto weight = static_cast<std::uint32_t>(rows_.weights[vertical.offset + i]);
       for (int x = 0; x < kColumns; ++x) sums[x] += weight * row[x];
     }
@@ -108,10 +109,10 @@ void PictureWriter::shrink_exactly(const std::uint8_t* grey, std::uint8_t* out) 
   }
 }
 
-void PictureWriter::shrink_quickly(const std::uint8_t* grey, std::uint8_t* out) const {
+void ImageWriter::resize_quickly(const std::uint8_t* plane, std::uint8_t* out) const {
   const int total = rows_.total * columns_.total;
-  // Exact values lie at least 1/(2 * 4096) from a rounding border or right on it; a float is closer
-  // than that, and the small addition settles those on the border upwards.
+  // Exact values lie on a rounding border or at least 1/(2 * 4096) from one. A float is more
+  // precise than that, and the small addition rounds those on the border up.
   const float scale = 1.0F / static_cast<float>(total);
   const float half = 0.5F + 6e-5F;
   alignas(32) std::int16_t sums[kColumns];
@@ -121,7 +122,7 @@ void PictureWriter::shrink_quickly(const std::uint8_t* grey, std::uint8_t* out) 
     std::int16_t weight[kTaps];
     for (int i = 0; i < kTaps; ++i) {
       const bool used = i < vertical.count;
-      row[i] = grey + (vertical.first + (used ? i : 0)) * kColumns;
+      row[i] = plane + (vertical.first + (used ? i : 0)) * kColumns;
       weight[i] = used ? static_cast<std::int16_t>(rows_.weights[vertical.offset + i]) : 0;
     }
     for (int x = 0; x < kColumns; ++x) {
@@ -161,40 +162,12 @@ void PictureWriter::shrink_quickly(const std::uint8_t* grey, std::uint8_t* out) 
   }
 }
 
-void PictureWriter::show_buttons(std::uint8_t buttons, std::uint8_t* picture) const {
+void ImageWriter::show_buttons(std::uint8_t buttons, std::uint8_t* image) const {
   const int side = std::max(1, std::min(height_, width_) / kBlocksAcross);
   for (int row = 0; row < side; ++row) {
     for (int button = 0; button < 8; ++button) {
-      std::memset(picture + row * width_ + button * side, (buttons >> button & 1) != 0 ? 255 : 0,
+      std::memset(image + row * width_ + button * side, (buttons >> button & 1) != 0 ? 255 : 0,
                   static_cast<std::size_t>(side));
-    }
-  }
-}
-
-void PictureWriter::write_rgb(const nes::Console& console, std::uint8_t* out, int stride) const {
-  const auto total = static_cast<std::uint32_t>(rows_.total * columns_.total);
-  for (int y = 0; y < height_; ++y) {
-    const Axis::Span& vertical = rows_.spans[y];
-    for (int x = 0; x < width_; ++x, out += stride) {
-      const Axis::Span& horizontal = columns_.spans[x];
-      std::uint32_t red = total / 2, green = total / 2, blue = total / 2;
-      for (int i = 0; i < vertical.count; ++i) {
-        const int row = first_row_ + vertical.first + i;
-        if (hud_ == Hud::kMask && row < kHudRows) continue;
-        const auto& colours = nes::palette()[console.row_emphasis()[row]];
-        const std::uint8_t* from = console.screen() + row * kColumns + horizontal.first;
-        for (int j = 0; j < horizontal.count; ++j) {
-          const auto weight = static_cast<std::uint32_t>(rows_.weights[vertical.offset + i] *
-                                                         columns_.weights[horizontal.offset + j]);
-          const nes::Rgb& rgb = colours[from[j]];
-          red += weight * rgb.red;
-          green += weight * rgb.green;
-          blue += weight * rgb.blue;
-        }
-      }
-      out[0] = static_cast<std::uint8_t>(red / total);
-      out[1] = static_cast<std::uint8_t>(green / total);
-      out[2] = static_cast<std::uint8_t>(blue / total);
     }
   }
 }

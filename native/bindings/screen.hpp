@@ -1,0 +1,30 @@
+/// A console's screen as an array of its own.
+#pragma once
+
+#include <vector>
+
+#include "bindings/arrays.hpp"
+#include "nes/console.hpp"
+#include "nes/palette.hpp"
+
+namespace warpzone::bindings {
+
+/// The last drawn frame in colour, 240 x 256 x 3.
+inline OwnedArray<std::uint8_t> rgb_screen(const nes::Console& console) {
+  constexpr std::size_t kHeight = nes::kScreenHeight, kWidth = nes::kScreenWidth;
+  std::vector<std::uint8_t> pixels(kHeight * kWidth * 3);
+  std::uint8_t* to = pixels.data();
+  for (std::size_t row = 0; row < kHeight; ++row) {
+    const auto& colours = nes::palette()[console.row_emphasis()[row]];
+    const std::uint8_t* from = console.screen() + row * kWidth;
+    for (std::size_t x = 0; x < kWidth; ++x, to += 3) {
+      const nes::Rgb& rgb = colours[from[x]];
+      to[0] = rgb.red;
+      to[1] = rgb.green;
+      to[2] = rgb.blue;
+    }
+  }
+  return array_of(pixels.data(), {kHeight, kWidth, 3});
+}
+
+}  // namespace warpzone::bindings
