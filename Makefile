@@ -11,11 +11,11 @@ NATIVE_SOURCES := $(shell find native cmake -name '*.cpp' -o -name '*.hpp' -o -n
 	-o -name '*.cmake' -o -name CMakeLists.txt) CMakeLists.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup native demo test test-native test-python lint format sanitize fuzz bench soak \
+.PHONY: help setup native demo test test-native test-python lint format sanitize sanitize-threads fuzz bench soak \
 	numpy1 reference docs clean
 
 help:  ## List the targets
-	@grep -E '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
+	@grep -E '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
 
 # Installs pinned build tools first, so that the build below needs no isolated environment: its
 # persistent build folder would otherwise refer to one that pip has deleted.
@@ -84,6 +84,17 @@ sanitize: $(VENV)/.tools  ## Run the native tests with AddressSanitizer and UBSa
 		-DWARPZONE_BINDINGS=OFF -DWARPZONE_NATIVE_TESTS=ON -DWARPZONE_SANITIZE=ON
 	$(CMAKE) --build build/sanitize
 	$(CTEST) --test-dir build/sanitize --no-tests=error --output-on-failure
+
+# The parts with threads of their own. TSan reserves addresses that a randomized layout may use, so
+# the layout is fixed where the tool for it exists.
+SANITIZED_THREADS ?= common_task_queue|vector_async|policy_player|policy_sparse|search_game
+sanitize-threads: $(VENV)/.tools  ## Run the native tests of threaded code with ThreadSanitizer
+	$(CMAKE) -S . -B build/sanitize-threads $(GENERATOR) -DCMAKE_BUILD_TYPE=Release \
+		-DWARPZONE_BINDINGS=OFF -DWARPZONE_NATIVE_TESTS=ON -DWARPZONE_SANITIZE_THREADS=ON
+	$(CMAKE) --build build/sanitize-threads
+	$$(command -v setarch >/dev/null && echo "setarch --addr-no-randomize") \
+		$(CTEST) --test-dir build/sanitize-threads --no-tests=error --output-on-failure \
+		-R '$(SANITIZED_THREADS)'
 
 # Uses a separate package folder with the sanitized module. -S disables the import hook of the
 # editable install, which would take precedence.

@@ -12,20 +12,27 @@ else()
   target_compile_options(warpzone_flags INTERFACE -Wall -Wextra -Werror $<$<CONFIG:Release>:-O3>)
 endif()
 
-if(WARPZONE_SANITIZE)
+if(WARPZONE_SANITIZE AND WARPZONE_SANITIZE_THREADS)
+  message(FATAL_ERROR "ThreadSanitizer excludes AddressSanitizer: choose one")
+endif()
+if(WARPZONE_SANITIZE OR WARPZONE_SANITIZE_THREADS)
   if(MSVC)
-    message(FATAL_ERROR "WARPZONE_SANITIZE needs GCC or Clang")
+    message(FATAL_ERROR "WARPZONE_SANITIZE and WARPZONE_SANITIZE_THREADS need GCC or Clang")
+  endif()
+  set(sanitizers address,undefined)
+  if(WARPZONE_SANITIZE_THREADS)
+    set(sanitizers thread)
   endif()
   # Global, because the module, nanobind and the tests must all agree on the run-time.
-  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all
-                      -fno-omit-frame-pointer -g)
-  add_link_options(-fsanitize=address,undefined)
+  add_compile_options(-fsanitize=${sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer -g)
+  add_link_options(-fsanitize=${sanitizers})
 endif()
 
 # Link-time optimisation is for the module that ships. Sanitizer reports get blurred by it, and the
 # native tests, one program each, would repeat its slow link step.
 set(WARPZONE_IPO OFF)
 if(WARPZONE_BINDINGS AND NOT WARPZONE_NATIVE_TESTS AND NOT WARPZONE_SANITIZE
+   AND NOT WARPZONE_SANITIZE_THREADS
    AND CMAKE_BUILD_TYPE STREQUAL "Release")
   check_ipo_supported(RESULT WARPZONE_IPO OUTPUT warpzone_ipo_output LANGUAGES CXX)
   if(NOT WARPZONE_IPO)

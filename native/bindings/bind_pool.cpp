@@ -36,6 +36,7 @@ constexpr std::int32_t kFarthest = 1 << 20;
 /// Arrays that were checked once and are kept alive.
 struct Batch {
   BatchOutput out;
+  int rows = 0;
   nb::object keep;
 };
 
@@ -54,13 +55,14 @@ InfoBatch info_batch(const InfoTuple& arrays, std::size_t lanes, const std::stri
   return info;
 }
 
-Batch make_batch(const Pool& pool, Array<std::uint8_t> obs,
+Batch make_batch(const Pool& pool, int rows, Array<std::uint8_t> obs,
                  std::optional<Array<std::uint8_t>> features, Array<float> reward,
                  Array<std::uint8_t> terminated, Array<std::uint8_t> truncated, InfoTuple info,
                  std::optional<Array<std::uint8_t>> final_obs,
                  std::optional<Array<std::uint8_t>> final_features,
                  std::optional<InfoTuple> final_info) {
-  const auto lanes = static_cast<std::size_t>(pool.size());
+  if (rows < 1 || rows > pool.size()) refuse("a batch has 1 to num_envs rows");
+  const auto lanes = static_cast<std::size_t>(rows);
   const std::size_t obs_size = lanes * pool.settings().obs_size();
   const std::size_t feature_size = lanes * mario::kFeatureCount;
   const bool tiles = pool.settings().obs == ObsKind::kTiles;
@@ -70,6 +72,7 @@ Batch make_batch(const Pool& pool, Array<std::uint8_t> obs,
   if (same_step && !final_info) refuse("final_info is missing: autoreset is 'same-step'");
   if (tiles && same_step && !final_features) refuse("final_features are missing");
   Batch batch;
+  batch.rows = rows;
   batch.out.obs = checked_data(obs, obs_size, "obs");
   if (features) batch.out.features = checked_data(*features, feature_size, "features");
   batch.out.reward = checked_data(reward, lanes, "reward");
@@ -86,29 +89,64 @@ Batch make_batch(const Pool& pool, Array<std::uint8_t> obs,
   return batch;
 }
 
-void step(Pool& pool, const Array<const std::int64_t>& actions, const Batch& batch) {
-  const auto lanes = static_cast<std::size_t>(pool.size());
-  const std::int64_t* values = checked_data(actions, lanes, "actions");
-  std::vector<std::int32_t> checked(lanes);
-  for (std::size_t lane = 0; lane < lanes; ++lane) {
-    if (values[lane] < 0 || values[lane] >= pool.action_count()) {
-      refuse("action " + std::to_string(values[lane]) + " of env " + std::to_string(lane) +
+/// Those of a whole batch: reset, step and observe write one row per lane.
+const BatchOutput& whole(const Pool& pool, const Batch& batch) {
+  if (batch.rows != pool.size()) refuse("the batch must have one row per env");
+  return batch.out;
+}
+
+/// Actions of these lanes, in this order; of all lanes without a list.
+std::vector<std::int32_t> checked_actions(const Pool& pool,
+                                          const Array<const std::int64_t>& actions,
+                                          const std::vector<int>* lanes = nullptr) {
+  const std::size_t count =
+      lanes == nullptr ? static_cast<std::size_t>(pool.size()) : lanes->size();
+  const std::int64_t* values = checked_data(actions, count, "actions");
+  std::vector<std::int32_t> checked(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (values[i] < 0 || values[i] >= pool.action_count()) {
+      const int lane = lanes == nullptr ? static_cast<int>(i) : (*lanes)[i];
+      refuse("action " + std::to_string(values[i]) + " of env " + std::to_string(lane) +
              " does not exist; actions are 0 to " + std::to_string(pool.action_count() - 1));
     }
-    checked[lane] = static_cast<std::int32_t>(values[lane]);
+    checked[i] = static_cast<std::int32_t>(values[i]);
   }
+  return checked;
+}
+
+void send(Pool& pool, const std::vector<int>& lanes, const Array<const std::int64_t>& actions) {
+  const std::vector<std::int32_t> checked = checked_actions(pool, actions, &lanes);
   const nb::gil_scoped_release release;
-  pool.step(checked, batch.out);
+  pool.send(lanes, checked);
+}
+
+void send_reset(Pool& pool, const std::vector<int>& lanes,
+                const std::vector<std::optional<std::uint64_t>>& seeds) {
+  const nb::gil_scoped_release release;
+  pool.send_reset(lanes, seeds);
+}
+
+std::vector<int> recv(Pool& pool, const Batch& batch) {
+  const nb::gil_scoped_release release;
+  return pool.recv(batch.rows, batch.out);
+}
+
+void step(Pool& pool, const Array<const std::int64_t>& actions, const Batch& batch) {
+  const BatchOutput& out = whole(pool, batch);
+  const std::vector<std::int32_t> checked = checked_actions(pool, actions);
+  const nb::gil_scoped_release release;
+  pool.step(checked, out);
 }
 
 void reset(Pool& pool, const std::vector<std::optional<std::uint64_t>>& seeds,
            const std::optional<Array<const std::uint8_t>>& mask, const Batch& batch) {
+  const BatchOutput& out = whole(pool, batch);
   std::span<const std::uint8_t> chosen;
   if (mask) {
     chosen = {checked_data(*mask, static_cast<std::size_t>(pool.size()), "mask"), mask->size()};
   }
   const nb::gil_scoped_release release;
-  pool.reset(seeds, chosen, batch.out);
+  pool.reset(seeds, chosen, out);
 }
 
 OwnedArray<std::uint8_t> ram_of(Pool& pool) {
@@ -140,7 +178,7 @@ std::shared_ptr<mario::Route> make_route(const std::vector<std::vector<std::int3
 }
 
 OwnedArray<std::uint8_t> screen_of(Pool& pool, int lane) {
-  const auto hold = pool.hold();
+  const auto hold = pool.hold(lane);
   return rgb_screen(pool.lane(lane).drawn());
 }
 
@@ -163,12 +201,12 @@ void bind_pool(nb::module_& module) {
           "image"_a, "game"_a, "config"_a, "lanes"_a, "threads"_a)
       .def_prop_ro("size", &Pool::size)
       .def_prop_ro("threads", &Pool::threads)
-      .def_prop_ro("seconds", &Pool::seconds, "Time spent inside reset and step.")
+      .def_prop_ro("seconds", &Pool::seconds, "Time spent inside reset, step and recv.")
       .def_prop_ro("height", [](const Pool& p) { return p.settings().height; })
       .def_prop_ro("width", [](const Pool& p) { return p.settings().width; })
       .def_prop_ro("stack", [](const Pool& p) { return p.settings().stack; })
       // A converted array would be a copy, and the caller's own would stay as it is.
-      .def("batch", &make_batch, "obs"_a.noconvert(), "features"_a.noconvert().none(),
+      .def("batch", &make_batch, "rows"_a, "obs"_a.noconvert(), "features"_a.noconvert().none(),
            "reward"_a.noconvert(), "terminated"_a.noconvert(), "truncated"_a.noconvert(),
            "info"_a.noconvert(), "final_obs"_a.noconvert().none(),
            "final_features"_a.noconvert().none(), "final_info"_a.noconvert().none(),
@@ -176,10 +214,15 @@ void bind_pool(nb::module_& module) {
            "enemies.")
       .def("reset", &reset, "seeds"_a, "mask"_a.none(), "batch"_a)
       .def("step", &step, "actions"_a, "batch"_a)
+      .def("send", &send, "lanes"_a, "actions"_a, "Begins steps of some lanes.")
+      .def("send_reset", &send_reset, "lanes"_a, "seeds"_a, "Begins resets of some lanes.")
+      .def("recv", &recv, "batch"_a,
+           "Fills the batch with the lanes that are done first, and returns which they are.")
+      .def_prop_ro("in_flight", &Pool::in_flight, "How many lanes `recv` can still return.")
       .def(
           "observe",
           [](Pool& self, const std::vector<int>& lanes, const Batch& batch) {
-            self.observe(lanes, batch.out);
+            self.observe(lanes, whole(self, batch));
           },
           "lanes"_a, "batch"_a, "Writes the present moment of some lanes.")
       .def("ram", &ram_of, "A copy of every lane's RAM.")
@@ -187,7 +230,7 @@ void bind_pool(nb::module_& module) {
       .def(
           "save",
           [](Pool& self, int lane) {
-            const auto hold = self.hold();
+            const auto hold = self.hold(lane);
             const auto blob = self.lane(lane).save();
             return nb::bytes(reinterpret_cast<const char*>(blob.data()), blob.size());
           },
@@ -195,7 +238,7 @@ void bind_pool(nb::module_& module) {
       .def(
           "save_console",
           [](Pool& self, int lane) {
-            const auto hold = self.hold();
+            const auto hold = self.hold(lane);
             const auto blob = self.lane(lane).console().save();
             return nb::bytes(reinterpret_cast<const char*>(blob.data()), blob.size());
           },
@@ -203,42 +246,42 @@ void bind_pool(nb::module_& module) {
       .def(
           "load",
           [](Pool& self, int lane, const nb::bytes& blob, bool keep_random) {
-            const auto hold = self.hold();
+            const auto hold = self.hold(lane);
             self.lane(lane).load(span_of(blob), keep_random);
           },
           "lane"_a, "blob"_a, "keep_random"_a)
       .def(
           "set_level",
           [](Pool& self, int lane, const std::string& level) {
-            const auto hold = self.hold();
+            const auto hold = self.hold(lane);
             self.set_level(lane, level);
           },
           "lane"_a, "level"_a)
       .def(
           "level",
           [](Pool& self, int lane) {
-            const auto hold = self.hold();
+            const auto hold = self.hold(lane);
             return task_name(self.lane(lane).task());
           },
           "lane"_a)
       .def(
           "set_start_state",
           [](Pool& self, int lane, const nb::bytes& blob, bool idle) {
-            const auto hold = self.hold();
+            const auto hold = self.hold(lane);
             self.lane(lane).set_start_state(span_of(blob), idle);
           },
           "lane"_a, "blob"_a, "idle"_a = true)
       .def(
           "set_route",
           [](Pool& self, int lane, std::shared_ptr<mario::Route> route) {
-            const auto hold = self.hold();
+            const auto hold = self.hold(lane);
             self.lane(lane).set_route(std::move(route));
           },
           "lane"_a, "route"_a.none())
       .def(
           "set_step_limit",
           [](Pool& self, int lane, std::int64_t steps) {
-            const auto hold = self.hold();
+            const auto hold = self.hold(lane);
             self.lane(lane).set_step_limit(steps);
           },
           "lane"_a, "steps"_a)

@@ -33,6 +33,8 @@ void translate(const std::exception_ptr& thrown, void*) {
     raise_as("StateError", error);
   } catch (const warpzone::LaneError& error) {
     raise_as("EnvError", error);
+  } catch (const warpzone::InFlightError& error) {
+    raise_as("InFlightError", error);
   } catch (const warpzone::mario::StartError& error) {
     raise_as("EnvError", error);
   } catch (const warpzone::ForkedError& error) {

@@ -7,40 +7,12 @@
 #include <thread>
 #include <vector>
 
-#if defined(__x86_64__) || defined(_M_X64)
-#include <immintrin.h>
-#endif
-#if !defined(_WIN32)
-#include <unistd.h>
-#endif
-
 namespace warpzone {
-namespace {
-
-// A sleeping thread takes some ten microseconds to wake: as long as a lane needs for a step. So it
-// watches for a moment before it sleeps.
-constexpr int kSpins = 2000;
-
-void pause() {
-#if defined(__x86_64__) || defined(_M_X64)
-  _mm_pause();
-#endif
-}
-
-long this_process() {
-#if defined(_WIN32)
-  return 0;  // No fork there.
-#else
-  return static_cast<long>(getpid());
-#endif
-}
-
-}  // namespace
 
 /// What the threads share.
-struct Workers::Crew {
-  explicit Crew(int helpers);
-  ~Crew() { stop(); }
+struct Workers::ThreadPool {
+  explicit ThreadPool(int helpers);
+  ~ThreadPool() { stop(); }
 
   void run(int pieces, const std::function<void(int)>& work);
   void serve();
@@ -59,7 +31,7 @@ struct Workers::Crew {
   std::atomic<int> busy{0};
 };
 
-Workers::Crew::Crew(int helpers) {
+Workers::ThreadPool::ThreadPool(int helpers) {
   try {
     for (int i = 0; i < helpers; ++i) threads.emplace_back([this] { serve(); });
   } catch (...) {  // The system gives no more threads: those that run must not outlive this.
@@ -68,7 +40,7 @@ Workers::Crew::Crew(int helpers) {
   }
 }
 
-void Workers::Crew::stop() {
+void Workers::ThreadPool::stop() {
   {
     const std::scoped_lock lock(mutex);
     stopping = true;
@@ -79,15 +51,15 @@ void Workers::Crew::stop() {
   threads.clear();
 }
 
-void Workers::Crew::take_pieces() {
+void Workers::ThreadPool::take_pieces() {
   for (int i = next.fetch_add(1); i < pieces; i = next.fetch_add(1)) (*work)(i);
 }
 
-void Workers::Crew::serve() {
+void Workers::ThreadPool::serve() {
   std::uint64_t seen = 0;
   for (;;) {
     for (int spin = 0; spin < kSpins && announced.load(std::memory_order_relaxed) == seen; ++spin) {
-      pause();
+      pause_spinning();
     }
     {
       std::unique_lock lock(mutex);
@@ -101,7 +73,7 @@ void Workers::Crew::serve() {
   }
 }
 
-void Workers::Crew::run(int count, const std::function<void(int)>& what) {
+void Workers::ThreadPool::run(int count, const std::function<void(int)>& what) {
   {
     const std::scoped_lock lock(mutex);
     work = &what;
@@ -113,34 +85,31 @@ void Workers::Crew::run(int count, const std::function<void(int)>& what) {
   }
   changed.notify_all();
   take_pieces();
-  for (int spin = 0; spin < kSpins && busy.load(std::memory_order_acquire) != 0; ++spin) pause();
+  for (int spin = 0; spin < kSpins && busy.load(std::memory_order_acquire) != 0; ++spin)
+    pause_spinning();
   for (int left = busy.load(std::memory_order_acquire); left != 0;
        left = busy.load(std::memory_order_acquire)) {
     busy.wait(left);
   }
 }
 
-Workers::Workers(int count) : count_(count), process_(this_process()) {
-  if (count > 1) crew_ = std::make_unique<Crew>(count - 1);
+Workers::Workers(int count) : count_(count) {
+  if (count > 1) thread_pool_ = std::make_unique<ThreadPool>(count - 1);
 }
 
 Workers::~Workers() {
-  // A forked child has a copy of the crew but none of its threads: joining them, or taking down
-  // what they waited for, would never end. The copy is left to the end of the process.
-  if (process_ != this_process()) static_cast<void>(crew_.release());
+  // A forked child has a copy of the thread pool but none of its threads: joining them, or taking
+  // down what they waited for, would never end. The copy is left to the end of the process.
+  if (!owner_.is_this_process()) static_cast<void>(thread_pool_.release());
 }
 
 void Workers::run(int pieces, const std::function<void(int)>& work) {
-  if (!crew_ || pieces == 1) {
+  if (!thread_pool_ || pieces == 1) {
     for (int i = 0; i < pieces; ++i) work(i);
     return;
   }
-  if (process_ != this_process()) {
-    throw ForkedError(
-        "this environment was made before the process forked, and threads do not survive a fork; "
-        "make a new one here");
-  }
-  crew_->run(pieces, work);
+  owner_.require_this_process();
+  thread_pool_->run(pieces, work);
 }
 
 }  // namespace warpzone

@@ -3,14 +3,10 @@
 
 #include <functional>
 #include <memory>
-#include <stdexcept>
+
+#include "common/threads.hpp"
 
 namespace warpzone {
-
-/// Raised in a child process that tries to use its parent's threads.
-struct ForkedError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 /// `count` threads in all, the caller's among them. Which thread does which piece is left to
 /// chance, so pieces must not depend on each other.
@@ -27,11 +23,11 @@ class Workers {
   int count() const { return count_; }
 
  private:
-  struct Crew;
+  struct ThreadPool;
 
   int count_;
-  long process_;  ///< The one that started the threads.
-  std::unique_ptr<Crew> crew_;
+  ThreadOwner owner_;
+  std::unique_ptr<ThreadPool> thread_pool_;
 };
 
 }  // namespace warpzone

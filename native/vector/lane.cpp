@@ -193,6 +193,7 @@ void Lane::step(int action, const LaneOutput& out) {
 }
 
 void Lane::observe(const LaneOutput& out) {
+  if (out.obs == nullptr) return;
   write_obs(out.obs, out.features);
   rules_->write_info(console_, state_.tracker, out.info);
 }

@@ -37,7 +37,7 @@ struct LaneContext {
 
 /// Where one lane writes the result of a step.
 struct LaneOutput {
-  std::uint8_t* obs = nullptr;
+  std::uint8_t* obs = nullptr;  ///< Null for neither observation nor info: `observe` writes them.
   std::uint8_t* features = nullptr;  ///< Tiles only.
   float* reward = nullptr;
   std::uint8_t* terminated = nullptr;

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include "mario/tiles.hpp"
-
 namespace warpzone {
 
 Pool::Pool(std::shared_ptr<const nes::Cartridge> cartridge, mario::Game game,
@@ -29,38 +27,22 @@ void Pool::set_level(int index, const std::string& level) {
   lane(index).set_task(parse_task(level, context_.game));
 }
 
-InfoSlot InfoBatch::slot(int lane, int lanes) const {
-  const auto i = static_cast<std::size_t>(lane);
-  InfoSlot slot;
-  slot.numbers = numbers + i;
-  slot.flags = flags + i;
-  slot.stride = lanes;
-  slot.terms = terms + i * mario::kTermCount;
-  slot.enemies = enemies + i * mario::ram::kEnemySlots * kEnemyNumbers;
-  return slot;
+std::unique_lock<std::mutex> Pool::hold() {
+  std::unique_lock lock(mutex_);
+  if (async_) async_->require_none_in_flight();
+  return lock;
 }
 
-LaneOutput Pool::output_of(int lane, const BatchOutput& out) const {
-  const auto i = static_cast<std::size_t>(lane);
-  const std::size_t obs = settings().obs_size();
-  LaneOutput slot;
-  slot.obs = out.obs + i * obs;
-  slot.reward = out.reward + i;
-  slot.terminated = out.terminated + i;
-  slot.truncated = out.truncated + i;
-  if (out.final_obs != nullptr) slot.final_obs = out.final_obs + i * obs;
-  if (out.features != nullptr) slot.features = out.features + i * mario::kFeatureCount;
-  if (out.final_features != nullptr) {
-    slot.final_features = out.final_features + i * mario::kFeatureCount;
-  }
-  slot.info = out.info.slot(lane, size());
-  if (out.final_info.numbers != nullptr) slot.final_info = out.final_info.slot(lane, size());
-  return slot;
+std::unique_lock<std::mutex> Pool::hold(int index) {
+  lane(index);  // Throws for one that does not exist.
+  std::unique_lock lock(mutex_);
+  if (async_) async_->require_not_in_flight(index);
+  return lock;
 }
 
 template <typename Work>
 void Pool::for_lanes(Work work) {
-  const std::scoped_lock lock(mutex_);
+  const auto lock = hold();
   const auto began = std::chrono::steady_clock::now();
   // A lane that throws completes its slot with the error; the batch is always finished.
   std::vector<std::string> errors(lanes_.size());
@@ -72,12 +54,7 @@ void Pool::for_lanes(Work work) {
     }
   });
   seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  std::string text;
-  for (std::size_t i = 0; i < errors.size(); ++i) {
-    if (errors[i].empty()) continue;
-    text += (text.empty() ? "env " : "; env ") + std::to_string(i) + ": " + errors[i];
-  }
-  if (!text.empty()) throw LaneError(text);
+  throw_errors(errors);
 }
 
 void Pool::reset(std::span<const std::optional<std::uint64_t>> seeds,
@@ -97,12 +74,41 @@ void Pool::step(std::span<const std::int32_t> actions, const BatchOutput& out) {
   });
 }
 
+AsyncSteps& Pool::async() {
+  if (!async_) async_ = std::make_unique<AsyncSteps>(lanes_, settings(), threads());
+  return *async_;
+}
+
+void Pool::send(std::span<const int> lanes, std::span<const std::int32_t> actions) {
+  const std::scoped_lock lock(mutex_);
+  async().send(lanes, actions);
+}
+
+void Pool::send_reset(std::span<const int> lanes,
+                      std::span<const std::optional<std::uint64_t>> seeds) {
+  const std::scoped_lock lock(mutex_);
+  async().send_reset(lanes, seeds);
+}
+
+std::vector<int> Pool::recv(int count, const BatchOutput& out) {
+  const std::scoped_lock lock(mutex_);
+  const auto began = std::chrono::steady_clock::now();
+  std::vector<int> received = async().recv(count, out);
+  seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  return received;
+}
+
+int Pool::in_flight() {
+  const std::scoped_lock lock(mutex_);
+  return async_ ? async_->in_flight() : 0;
+}
+
 void Pool::for_each_lane(const std::function<void(int, Lane&)>& work) {
   for_lanes([&](int index) { work(index, *lanes_[static_cast<std::size_t>(index)]); });
 }
 
 void Pool::observe(std::span<const int> lanes, const BatchOutput& out) {
-  const std::scoped_lock lock(mutex_);
+  const auto lock = hold();
   for (const int index : lanes) lane(index).observe(output_of(index, out));
 }
 

@@ -7,47 +7,19 @@
 #include <mutex>
 #include <optional>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "common/workers.hpp"
+#include "vector/async_steps.hpp"
+#include "vector/batch.hpp"
 #include "vector/lane.hpp"
 
 namespace warpzone {
 
-/// Raised when lanes failed; the text names each and why. The others have finished their step, and
-/// the pool stays usable: the failed lanes want a reset.
-struct LaneError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-/// Infos of the whole batch, one row per lane unless stated otherwise.
-struct InfoBatch {
-  std::int32_t* numbers = nullptr;  ///< [kInfoNumbers][lanes]
-  std::uint8_t* flags = nullptr;    ///< [kInfoFlags][lanes]
-  float* terms = nullptr;
-  std::int32_t* enemies = nullptr;
-
-  InfoSlot slot(int lane, int lanes) const;
-};
-
-/// Arrays of the whole batch, one row per lane. The caller keeps them alive.
-struct BatchOutput {
-  std::uint8_t* obs = nullptr;
-  std::uint8_t* features = nullptr;
-  float* reward = nullptr;
-  std::uint8_t* terminated = nullptr;
-  std::uint8_t* truncated = nullptr;
-  InfoBatch info;
-  // Same-step autoreset only; written where an episode ended.
-  std::uint8_t* final_obs = nullptr;
-  std::uint8_t* final_features = nullptr;
-  InfoBatch final_info;
-};
-
-/// One caller at a time: `reset`, `step` and `observe` wait for each other, and for whoever holds
-/// the pool while working on its lanes or weights.
+/// One caller at a time: all methods that move lanes wait for each other, and for whoever holds the
+/// pool while working on its lanes or weights. While lanes are in flight, between `send` and
+/// `recv`, whatever touches them or all lanes throws InFlightError.
 class Pool {
  public:
   Pool(std::shared_ptr<const nes::Cartridge> cartridge, mario::Game game, const EnvConfig& config,
@@ -64,31 +36,51 @@ class Pool {
              std::span<const std::uint8_t> mask, const BatchOutput& out);
   /// One agent step in every lane.
   void step(std::span<const std::int32_t> actions, const BatchOutput& out);
+  /// Begins steps of some lanes and returns at once; `recv` returns their results. Throws
+  /// InFlightError or std::invalid_argument, and then begins none.
+  void send(std::span<const int> lanes, std::span<const std::int32_t> actions);
+  /// The same with resets. `seeds` has one item per lane of the pool, or none.
+  void send_reset(std::span<const int> lanes, std::span<const std::optional<std::uint64_t>> seeds);
+  /// Waits for the `count` lanes that are done first and returns them, in the order of the rows of
+  /// `out`; the caller's thread plays lanes meanwhile. Throws std::invalid_argument when fewer are
+  /// in flight, and LaneError once lanes have failed: those are not in flight any more, the results
+  /// of the others stay for the next call.
+  std::vector<int> recv(int count, const BatchOutput& out);
+  /// How many lanes `recv` can still return.
+  int in_flight();
+
   /// Calls `work` once for every lane, in the pool's threads; which thread gets which lane is left
   /// to chance. Throws LaneError as `step` does.
   void for_each_lane(const std::function<void(int, Lane&)>& work);
   /// Observation and info of the present moment, without a step.
   void observe(std::span<const int> lanes, const BatchOutput& out);
 
-  /// Keeps steps from beginning until the result is destroyed.
-  std::unique_lock<std::mutex> hold() { return std::unique_lock(mutex_); }
+  /// Keeps steps from beginning until the result is destroyed. Throws InFlightError while lanes are
+  /// in flight.
+  std::unique_lock<std::mutex> hold();
+  /// The same for whoever works on one lane only: others may be in flight.
+  std::unique_lock<std::mutex> hold(int lane);
   Lane& lane(int index);
   /// A level of the game, or the whole game. Throws std::invalid_argument.
   Task task_named(const std::string& level) const { return parse_task(level, context_.game); }
   /// From the lane's next reset on. Any level of the game, not only the configured ones.
   void set_level(int index, const std::string& level);
   mario::RewardWeights& weights() { return context_.weights; }
-  /// Time spent in reset and step, in seconds.
+  /// Time spent in reset, step and recv, in seconds.
   double seconds() const { return seconds_; }
 
  private:
   template <typename Work>
   void for_lanes(Work work);
-  LaneOutput output_of(int lane, const BatchOutput& out) const;
+  AsyncSteps& async();
+  LaneOutput output_of(int lane, const BatchOutput& out) const {
+    return row_of(out, lane, size(), settings());
+  }
 
   LaneContext context_;
   std::vector<std::unique_ptr<Lane>> lanes_;
   Workers workers_;
+  std::unique_ptr<AsyncSteps> async_;  ///< Made when first needed.
   double seconds_ = 0.0;
   std::mutex mutex_;
 };

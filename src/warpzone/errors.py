@@ -29,6 +29,10 @@ class EnvError(WarpzoneError, RuntimeError):
     """Lanes of a vector environment failed; the text names each and why."""
 
 
+class InFlightError(WarpzoneError, RuntimeError):
+    """An environment was used between `send` and `recv`."""
+
+
 class ClosedError(WarpzoneError, RuntimeError):
     """A closed environment was used."""
 

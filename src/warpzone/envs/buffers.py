@@ -25,23 +25,31 @@ _MOST_KEPT = 4
 _BYTE = np.dtype(np.uint8)
 
 Obs = Any  # An array, or a dict of arrays for tiles.
+#: Shapes of the arrays of an observation; the name of a single array is None.
+ObsShapes = Mapping[str | None, tuple[int, ...]]
+
+
+def obs_shapes(single_space: spaces.Space[Any], count: int) -> ObsShapes:
+    """Returns the shapes of a batch of observations.
+
+    A batched space would say the same, but it holds several arrays of the size of the batch.
+    """
+    boxes = single_space.spaces if isinstance(single_space, spaces.Dict) else {None: single_space}
+    return {name: (count, *(box.shape or ())) for name, box in boxes.items()}
 
 
 class ObsBuffer:
     """Memory for one batch of observations, with the native batch that writes into it."""
 
-    def __init__(
-        self, space: spaces.Space[Any], make_batch: Callable[[Obs], _native.Batch]
-    ) -> None:
+    def __init__(self, shapes: ObsShapes, make_batch: Callable[[Obs], _native.Batch]) -> None:
         """Allocates the memory.
 
         Args:
-            space: The batched space of the observations.
+            shapes: Those of the observations.
             make_batch: Returns the native batch that writes into such arrays.
         """
-        boxes = space.spaces if isinstance(space, spaces.Dict) else {None: space}
-        self._shapes = {name: tuple(box.shape or ()) for name, box in boxes.items()}
-        size = sum(int(np.prod(shape)) for shape in self._shapes.values())
+        self._shapes = shapes
+        size = sum(int(np.prod(shape)) for shape in shapes.values())
         # Not an array: NumPy makes the innermost array of a chain of views the base of each view,
         # and that must be the array of the lease.
         self._memory = bytearray(size)
@@ -136,9 +144,14 @@ class InfoArrays:
         """Sets every value to 0."""
         self._block.fill(0)
 
-    def info(self) -> dict[str, Any]:
-        """Returns the present values as a dict with one array per field, built when first read."""
-        return LazyInfo(_INFO_NAMES, _InfoBlock(self._places, self._block.copy()))
+    def info(self, **more: Any) -> dict[str, Any]:
+        """Returns the present values as a dict with one array per field, built when first read.
+
+        Args:
+            more: Further fields, none of which is None.
+        """
+        names = {**_INFO_NAMES, **more} if more else _INFO_NAMES
+        return LazyInfo(names, _InfoBlock(self._places, self._block.copy()))
 
 
 #: Shape, type and first byte of a table.
@@ -151,7 +164,7 @@ _FIELDS: dict[str, tuple[int, int | None]] = {
     "reward_terms": (_TERMS, None),
     "enemies": (_ENEMIES, None),
 }
-_INFO_NAMES: dict[str, None] = dict.fromkeys(_FIELDS)
+_INFO_NAMES: dict[str, Any] = dict.fromkeys(_FIELDS)
 
 
 class _InfoBlock:
@@ -177,11 +190,10 @@ class _InfoBlock:
         return {name: self.one(name) for name in _FIELDS}
 
 
-def empty_obs(space: spaces.Space[Any]) -> Obs:
-    """Returns fresh arrays for the observations of a batched space."""
-    if isinstance(space, spaces.Dict):
-        return {name: np.zeros(box.shape or (), np.uint8) for name, box in space.spaces.items()}
-    return np.zeros(space.shape or (), np.uint8)
+def empty_obs(shapes: ObsShapes) -> Obs:
+    """Returns fresh arrays for observations."""
+    arrays = {name: np.zeros(shape, np.uint8) for name, shape in shapes.items()}
+    return arrays.get(None, arrays)
 
 
 def obs_parts(obs: Obs) -> tuple[Any, Any]:

@@ -42,12 +42,12 @@ class LazyInfo(Info):
 
     __slots__ = ()
 
-    def __init__(self, names: dict[str, None], source: InfoSource) -> None:
+    def __init__(self, names: dict[str, Any], source: InfoSource) -> None:
         """Creates an unread info.
 
         Args:
-            names: The keys, each with None; copied.
-            source: Builds the values, none of which is None.
+            names: The keys, each with None or with a value that needs no building; copied.
+            source: Builds the values of the others, none of which is None.
         """
         super().__init__(names)
         self._source = source

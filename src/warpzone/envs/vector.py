@@ -12,15 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from warpzone import _native
 from warpzone.envs.actions import Actions
-from warpzone.envs.buffers import (
-    InfoArrays,
-    Obs,
-    ObsBuffer,
-    ObsBuffers,
-    copied_obs,
-    empty_obs,
-    obs_parts,
-)
+from warpzone.envs.async_steps import AsyncSteps
+from warpzone.envs.buffers import Obs
 from warpzone.envs.checks import (
     Seeds,
     check_ends,
@@ -46,6 +39,7 @@ from warpzone.envs.options import (
     check_keywords,
 )
 from warpzone.envs.setup import observation_space, prepare
+from warpzone.envs.step_arrays import StepArrays, StepResult
 from warpzone.errors import ClosedError, ConfigError
 from warpzone.system.cpu import processor_cores
 
@@ -57,8 +51,8 @@ AUTORESET_MODES = {
 }
 
 
-class MarioVectorEnv(EnvControls, VectorEnv[Obs, Any, Any]):
-    """Many environments of Super Mario Bros., stepped together.
+class MarioVectorEnv(EnvControls, AsyncSteps, VectorEnv[Obs, Any, Any]):
+    """Many environments of Super Mario Bros., stepped together or each on its own (`send`).
 
     Observations that `step` returns belong to the caller: their memory is reused only when nothing
     refers to it any more. `info` is a dict of arrays with one value per environment. With same-step
@@ -157,52 +151,30 @@ class MarioVectorEnv(EnvControls, VectorEnv[Obs, Any, Any]):
         self.single_action_space = setup.action_space
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._allocate()
+        self._seeded = np.zeros(num_envs, np.bool_)
+        self._arrays = self._received = self._new_arrays(num_envs)
 
-    def _allocate(self) -> None:
-        count = self.num_envs
-        self._reward = np.zeros(count, np.float32)
-        self._terminated = np.zeros(count, np.bool_)
-        self._truncated = np.zeros(count, np.bool_)
-        self._info_arrays = InfoArrays(count)
-        same_step = self.config.autoreset == "same-step"
-        self._final_obs: Obs = empty_obs(self.observation_space) if same_step else None
-        self._final_info = InfoArrays(count) if same_step else None
-        self._seeded = np.zeros(count, np.bool_)
-        self._obs_buffers = ObsBuffers(self._new_buffer)
-
-    def _make_batch(
-        self,
-        obs: Obs,
-        reward: NDArray[np.float32],
-        terminated: NDArray[np.bool_],
-        truncated: NDArray[np.bool_],
-    ) -> _native.Batch:
-        images, features = obs_parts(obs)
-        final_images, final_features = obs_parts(self._final_obs)
-        return self._pool.batch(
-            images,
-            features,
-            reward,
-            terminated.view(np.uint8),
-            truncated.view(np.uint8),
-            self._info_arrays.all(),
-            final_images,
-            final_features,
-            None if self._final_info is None else self._final_info.all(),
+    def _new_arrays(self, count: int) -> StepArrays:
+        return StepArrays(
+            count,
+            self.single_observation_space,
+            lambda: self._pool,
+            same_step=self.config.autoreset == "same-step",
         )
+
+    def _arrays_of(self, count: int) -> StepArrays:
+        """Returns arrays for results of `recv`; only those of the last size are kept."""
+        if count == self.num_envs:
+            return self._arrays
+        if self._received.count != count:
+            self._received = self._new_arrays(count)
+        return self._received
 
     @property
     def _pool(self) -> _native.Pool:
         if self._native_pool is None:
             raise ClosedError("this environment is closed; create a new one")
         return self._native_pool
-
-    def _new_buffer(self) -> ObsBuffer:
-        return ObsBuffer(
-            self.observation_space,
-            lambda obs: self._make_batch(obs, self._reward, self._terminated, self._truncated),
-        )
 
     # The Gymnasium interface.
 
@@ -221,12 +193,12 @@ class MarioVectorEnv(EnvControls, VectorEnv[Obs, Any, Any]):
         """
         mask = checked_mask(options, self.num_envs)
         seeds = self._seeds(seed, mask)
-        obs, batch = self._obs_buffers.lease()
+        obs, batch = self._arrays.lease()
         self._pool.reset(seeds, mask.view(np.uint8), batch)
         self._seeded |= mask
         if not mask.all():
             self._pool.observe(np.flatnonzero(~mask).tolist(), batch)
-        return obs, self._info_arrays.info()
+        return obs, self._arrays.info.info()
 
     def _seeds(self, seed: Seeds, mask: NDArray[np.bool_]) -> list[int | None]:
         if seed is not None:
@@ -238,19 +210,11 @@ class MarioVectorEnv(EnvControls, VectorEnv[Obs, Any, Any]):
         first = int(self.np_random.integers(2**62))
         return [None if seeded else first + index for index, seeded in enumerate(self._seeded)]
 
-    def step(
-        self, actions: ArrayLike
-    ) -> tuple[Obs, NDArray[np.float32], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+    def step(self, actions: ArrayLike) -> StepResult:
         """Takes one action in every environment."""
-        obs, batch = self._obs_buffers.lease()
+        obs, batch = self._arrays.lease()
         self._pool.step(checked_actions(actions, self.num_envs), batch)
-        return (
-            obs,
-            self._reward.copy(),
-            self._terminated.copy(),
-            self._truncated.copy(),
-            self._step_info(self._terminated | self._truncated),
-        )
+        return self._arrays.result(obs)
 
     def step_into(
         self,
@@ -271,27 +235,14 @@ class MarioVectorEnv(EnvControls, VectorEnv[Obs, Any, Any]):
         """
         try:
             check_ends(terminated, truncated)
-            batch = self._make_batch(obs, reward, terminated, truncated)
+            batch = self._arrays.batch(obs, reward, terminated, truncated)
         except (TypeError, KeyError, AttributeError) as error:
             raise ConfigError(
                 "step_into takes writable, C-contiguous arrays: uint8 obs (a dict of 'tiles' and "
                 "'features' for tiles), float32 reward, bool terminated and truncated"
             ) from error
         self._pool.step(checked_actions(actions, self.num_envs), batch)
-        return self._step_info(terminated | truncated)
-
-    def _step_info(self, ended: NDArray[np.bool_]) -> dict[str, Any]:
-        """Returns the info; with same-step autoreset also the last moments of ended episodes."""
-        info = self._info_arrays.info()
-        if self._final_info is not None and np.count_nonzero(ended):  # Faster than `any`.
-            info.update(
-                final_obs=copied_obs(self._final_obs),
-                _final_obs=ended,
-                final_info=self._final_info.info(),
-                _final_info=ended,
-            )
-            self._final_info.clear()
-        return info
+        return self._arrays.step_info(terminated | truncated)
 
     def render(self) -> tuple[NDArray[np.uint8], ...] | None:
         """Returns the last drawn frame of every environment, each 240 x 256 x 3."""
@@ -301,18 +252,19 @@ class MarioVectorEnv(EnvControls, VectorEnv[Obs, Any, Any]):
 
     def close_extras(self, **kwargs: Any) -> None:
         """Ends the threads and frees the environments."""
-        self._obs_buffers.clear()
+        self._arrays.clear()
+        self._received.clear()
         self._native_pool = None
 
     # Beyond Gymnasium.
 
     def observe(self) -> tuple[Obs, dict[str, Any]]:
         """Returns observations and info of the present moment, for example after `load_state`."""
-        obs, batch = self._obs_buffers.lease()
+        obs, batch = self._arrays.lease()
         self._pool.observe(list(range(self.num_envs)), batch)
-        return obs, self._info_arrays.info()
+        return obs, self._arrays.info.info()
 
     @property
     def native_seconds(self) -> float:
-        """Seconds spent so far inside the native reset and step."""
+        """Seconds spent so far inside the native reset, step and recv."""
         return self._pool.seconds

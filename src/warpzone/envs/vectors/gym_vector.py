@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from warpzone import _native
 from warpzone.envs.backends.machine import Backend, check_backend
-from warpzone.envs.buffers import InfoArrays, Obs, copied_obs, empty_obs
+from warpzone.envs.buffers import InfoArrays, Obs, copied_obs, empty_obs, obs_shapes
 from warpzone.envs.checks import (
     Seeds,
     check_ends,
@@ -113,7 +113,7 @@ class GymVectorEnv(VectorEnv[Obs, Any, Any]):
         self.observation_space = self._env.observation_space
         self.action_space = self._env.action_space
         self._info_arrays = InfoArrays(self.num_envs)
-        self._obs: Obs = empty_obs(self.observation_space)
+        self._obs: Obs = empty_obs(obs_shapes(self.single_observation_space, self.num_envs))
         self._weights: dict[str, Weight] = dict(options.get("weights") or {})
 
     @property
@@ -288,7 +288,7 @@ class GymVectorEnv(VectorEnv[Obs, Any, Any]):
 
     def _stacked(self, final: NDArray[Any]) -> Obs:
         """Batches the last observations of ended episodes; the others are zero."""
-        batch = empty_obs(self.observation_space)
+        batch = empty_obs(obs_shapes(self.single_observation_space, self.num_envs))
         for index, obs in enumerate(final):
             if isinstance(obs, dict):
                 for name, array in obs.items():
