@@ -13,13 +13,15 @@ from __future__ import annotations
 
 import argparse
 import json
+import statistics
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from pathlib import Path
+from typing import Any
 
 from comparison import Comparison, as_json, markdown
-from workloads import agent_steps, raw_frames
+from workloads import agent_steps, raw_frames, sent_steps
 
 from warpzone.bench.machine import machine_info
 from warpzone.bench.peers import install
@@ -90,40 +92,51 @@ def compare_raw_frames(options: argparse.Namespace, rom: Path) -> list[Compariso
     ]
 
 
+def turns_of(contestants: Contestants, turns: int) -> dict[str, list[float]]:
+    """Runs the contestants in turns and returns all rates of each."""
+    rates: dict[str, list[float]] = {name: [] for name in contestants}
+    for _ in range(turns):
+        for name, rate in contestants.items():
+            rates[name].append(rate())
+    return rates
+
+
 def measure_scaling(options: argparse.Namespace, rom: Path) -> list[Comparison]:
     """Measures 16 environments: two threads against one, and the Python overhead."""
     with ExitStack() as stack:
-        one = stack.enter_context(closing(agent_steps(rom, num_envs=16, num_threads=1)))
-        two = stack.enter_context(closing(agent_steps(rom, num_envs=16, num_threads=2)))
+
+        def workload(make: Callable[..., Any], threads: int) -> Any:
+            return stack.enter_context(closing(make(rom, num_envs=16, num_threads=threads)))
+
+        names = {"`send`/`recv`": sent_steps, "`step`": agent_steps}
+        workloads = {
+            (name, threads): workload(make, threads)
+            for name, make in names.items()
+            for threads in (1, 2)
+        }
         # Always wall-clock time: the CPU time of two threads says nothing about their speed.
-        best = best_rates(
+        rates = turns_of(
             {
-                "1 thread": lambda: measure(one.run, options.seconds, 160),
-                "2 threads": lambda: measure(two.run, options.seconds, 160),
+                f"{name} {threads}": lambda one=one: measure(one.run, options.seconds, 160)  # type: ignore[misc]
+                for (name, threads), one in workloads.items()
             },
-            options.repeats,
+            options.turns,
         )
-        share = min(two.python_share(options.seconds) for _ in range(options.repeats))
-    ratio = best["2 threads"] / best["1 thread"]
-    return [
-        Comparison(
-            "agent steps/s, 16 envs, 2 threads against 1",
-            f"{best['2 threads']:,.0f}",
-            f"{best['1 thread']:,.0f}",
-            ratio,
-            "x",
-            1.8,
-        ),
-        Comparison(
-            "Python's share of `step`, 16 envs, 2 threads",
-            f"{share:.1%}",
-            "-",
-            100 * share,
-            "%",
-            10,
-            lower_is_better=True,
-        ),
-    ]
+        shares = [
+            workloads["`step`", 2].python_share(options.seconds) for _ in range(options.repeats)
+        ]
+    rows = []
+    for name in names:
+        one, two = rates[f"{name} 1"], rates[f"{name} 2"]
+        # The ratio of neighbouring turns: the load of a shared machine is about the same in both.
+        ratio = statistics.median(b / a for a, b in zip(one, two, strict=True))
+        what = f"agent steps/s, 16 envs, {name}, 2 threads against 1, median of {len(one)} turns"
+        ours, other = statistics.median(two), statistics.median(one)
+        rows.append(Comparison(what, f"{ours:,.0f}", f"{other:,.0f}", ratio, "x", 1.8))
+    share = min(shares)
+    what = "Python's share of `step`, 16 envs, 2 threads"
+    rows.append(Comparison(what, f"{share:.1%}", "-", 100 * share, "%", 10, lower_is_better=True))
+    return rows
 
 
 def main() -> None:
@@ -135,6 +148,7 @@ def main() -> None:
     parser.add_argument("--rom", type=Path, help="path to the ROM; default: the installed one")
     parser.add_argument("--seconds", type=float, default=2.0, help="duration of one turn")
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--turns", type=int, default=9, help="turns of one and two threads")
     parser.add_argument(
         "--clock",
         choices=("wall", "cpu"),

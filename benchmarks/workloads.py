@@ -8,7 +8,7 @@ import numpy as np
 
 import warpzone
 from warpzone import _native
-from warpzone.bench.env import AgentSteps, RawFrames, held_actions
+from warpzone.bench.env import Actions, AgentSteps, RawFrames, SentSteps, held_actions
 from warpzone.rom import locate as roms
 
 LEVEL = "1-1"
@@ -22,7 +22,17 @@ def raw_frames(rom: Path, render: bool) -> RawFrames:
     return RawFrames(console, render, held_actions(seed=0, length=100_000))
 
 
-def agent_steps(rom: Path, num_envs: int, num_threads: int) -> AgentSteps:
+def agent_steps(rom: Path, num_envs: int, num_threads: int, obs: str = "pixels") -> AgentSteps:
     """Returns the vector-environment workload with default settings."""
-    env = warpzone.make_vec(LEVEL, num_envs=num_envs, num_threads=num_threads, rom=rom)
-    return AgentSteps(env, np.stack([held_actions(seed) for seed in range(num_envs)], axis=1))
+    env = warpzone.make_vec(LEVEL, num_envs=num_envs, num_threads=num_threads, rom=rom, obs=obs)
+    return AgentSteps(env, _actions(num_envs))
+
+
+def sent_steps(rom: Path, num_envs: int, num_threads: int, obs: str = "pixels") -> SentSteps:
+    """Returns the same workload with `send` and `recv`, half of the environments at a time."""
+    env = warpzone.make_vec(LEVEL, num_envs=num_envs, num_threads=num_threads, rom=rom, obs=obs)
+    return SentSteps(env, _actions(num_envs), batch_size=max(1, num_envs // 2))
+
+
+def _actions(num_envs: int) -> Actions:
+    return np.stack([held_actions(seed) for seed in range(num_envs)], axis=1)

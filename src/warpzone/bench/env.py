@@ -114,6 +114,36 @@ class AgentSteps:
         self.env.close()
 
 
+class SentSteps:
+    """Steps the environments of a vector environment one by one, with `send` and `recv`."""
+
+    def __init__(self, env: MarioVectorEnv, actions: Actions, batch_size: int) -> None:
+        """Creates the workload.
+
+        Args:
+            env: Environment with the simple action set.
+            actions: Array of shape (steps, num_envs).
+            batch_size: How many environments each `recv` returns.
+        """
+        self.env = env
+        self._actions = actions
+        self._batch_size = batch_size
+        self._taken = np.full(env.num_envs, -1)
+        env.async_reset(seed=0)
+
+    def run(self, units: int) -> None:
+        """Runs about `units` agent steps, counted over all environments."""
+        recv, send, actions, taken = self.env.recv, self.env.send, self._actions, self._taken
+        for _ in range(0, units, self._batch_size):
+            env_ids = recv(self._batch_size)[4]["env_id"]
+            taken[env_ids] += 1
+            send(actions[taken[env_ids] % len(actions), env_ids], env_ids)
+
+    def close(self) -> None:
+        """Closes the environment."""
+        self.env.close()
+
+
 @dataclass(frozen=True)
 class StepRow:
     """Measurements of one vector environment."""
