@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "policy/aligned.hpp"
 #include "policy/row_unpacking.hpp"
 
 namespace warpzone::policy {
@@ -14,10 +13,8 @@ namespace {
 
 /// Samples that a thread takes at a time.
 constexpr std::size_t kPiece = 32;
-/// Samples whose gradients stay in a core's own cache while all inputs go over them.
-constexpr std::size_t kChunk = 256;
-/// Fewer columns than this are not worth another thread.
-constexpr std::size_t kLeastColumns = 32;
+/// Samples and columns whose gradients stay in a core's own cache while all inputs go over them.
+constexpr std::size_t kChunk = 1024, kColumns = 64;
 
 std::size_t pieces_of(std::size_t count, std::size_t size) { return (count + size - 1) / size; }
 
@@ -64,65 +61,61 @@ void SparseLinear::forward(const Samples& samples, const float* weight, const fl
   });
 }
 
-/// What a gradient is computed from and written to; [.., width] each.
-struct SparseLinear::Gradients {
-  const float* out;
-  const float* out_gradient;
-  std::size_t width;
-  float* weight;
-  float* bias;
-
-  /// Copies some columns of some samples to where they lie together, zero where a rectified output
-  /// is.
-  void pack(std::size_t first_sample, std::size_t samples, std::size_t first_column,
-            std::size_t columns, float* packed) const {
-    for (std::size_t sample = 0; sample < samples; ++sample, packed += columns) {
-      const std::size_t place = (first_sample + sample) * width + first_column;
-      const float* from = out_gradient + place;
-      if (out == nullptr) {
-        std::copy_n(from, columns, packed);
-        continue;
-      }
-      for (std::size_t j = 0; j < columns; ++j) packed[j] = out[place + j] > 0.0F ? from[j] : 0.0F;
-    }
-  }
-};
-
 void SparseLinear::gradient(const Samples& samples, const float* out, const float* out_gradient,
                             std::size_t width, float* weight_gradient, float* bias_gradient) {
   const std::span<const Index* const> rows = rows_of(samples);
   // At least one, which overwrites what is in the gradients.
-  chunks_.resize(std::max<std::size_t>(1, pieces_of(rows.size(), kChunk)));
-  workers_.run(static_cast<int>(chunks_.size()), [&](int index) {
+  const std::size_t chunks = std::max<std::size_t>(1, pieces_of(rows.size(), kChunk));
+  chunks_.resize(chunks);
+  workers_.run(static_cast<int>(chunks), [&](int index) {
     const std::size_t first = static_cast<std::size_t>(index) * kChunk;
     const std::size_t count = std::min(kChunk, rows.size() - first);
     chunks_[static_cast<std::size_t>(index)].build(*layout_, rows.subspan(first, count));
   });
-  const Gradients gradients{out, out_gradient, width, weight_gradient, bias_gradient};
-  const auto threads = static_cast<std::size_t>(workers_.count());
-  const std::size_t columns = std::max(kLeastColumns, padded(pieces_of(width, threads)));
-  workers_.run(static_cast<int>(pieces_of(width, columns)), [&](int piece) {
-    const std::size_t first = static_cast<std::size_t>(piece) * columns;
-    add_columns(gradients, first, std::min(columns, width - first));
+  const std::size_t blocks = pieces_of(width, kColumns);
+  packed_.resize(blocks * rows.size() * kColumns);
+  workers_.run(static_cast<int>(pieces_of(rows.size(), kPiece)), [&](int piece) {
+    const std::size_t first = static_cast<std::size_t>(piece) * kPiece;
+    pack(out, out_gradient, width, rows.size(), first, std::min(first + kPiece, rows.size()));
+  });
+  workers_.run(static_cast<int>(blocks), [&](int block) {
+    const auto index = static_cast<std::size_t>(block);
+    add_columns(packed_.data() + index * rows.size() * kColumns, width, index * kColumns,
+                weight_gradient, bias_gradient);
   });
 }
 
-void SparseLinear::add_columns(const Gradients& gradients, std::size_t first,
-                               std::size_t count) const {
+void SparseLinear::pack(const float* out, const float* out_gradient, std::size_t width,
+                        std::size_t batch, std::size_t first, std::size_t end) {
+  for (std::size_t sample = first; sample < end; ++sample) {
+    for (std::size_t column = 0; column < width; column += kColumns) {
+      const std::size_t count = std::min(kColumns, width - column);
+      const float* from = out_gradient + sample * width + column;
+      float* to = packed_.data() + column * batch + sample * kColumns;
+      if (out == nullptr) {
+        std::copy_n(from, count, to);
+        continue;
+      }
+      const float* output = out + sample * width + column;
+      for (std::size_t j = 0; j < count; ++j) to[j] = output[j] > 0.0F ? from[j] : 0.0F;
+    }
+  }
+}
+
+void SparseLinear::add_columns(const float* packed, std::size_t width, std::size_t first,
+                               float* weight_gradient, float* bias_gradient) const {
   const auto inputs = static_cast<std::size_t>(layout_->inputs());
-  const std::size_t width = gradients.width;
+  const std::size_t count = std::min(kColumns, width - first);
   std::vector<Index> all(kChunk);
   std::iota(all.begin(), all.end(), Index{0});
-  AlignedFloats packed(kChunk * count);
-  const Rows rows{packed.data(), count};
-  float* bias = gradients.bias + first;
+  float* bias = bias_gradient + first;
   for (std::size_t index = 0; index < chunks_.size(); ++index) {
     const InputLists& chunk = chunks_[index];
-    gradients.pack(index * kChunk, chunk.sample_count(), first, count, packed.data());
+    const Rows rows{packed + index * kChunk * kColumns, kColumns};
     const bool fresh = index == 0;
     for (std::size_t input = 0; input < inputs; ++input) {
       if (!fresh && chunk.empty(input)) continue;
-      float* sums = gradients.weight + input * width + first;
+      float* sums = weight_gradient + input * width + first;
       kernels_.sum_rows(chunk.samples_of(input), rows, count, fresh ? nullptr : sums, sums);
     }
     const RowList everything{all.data(), chunk.sample_count(), nullptr, nullptr, 0};
@@ -132,7 +125,7 @@ void SparseLinear::add_columns(const Gradients& gradients, std::size_t first,
   constexpr Index kOnly = 0;
   for (const Index input : layout_->base_inputs()) {
     const float value = layout_->base()[input];
-    float* sums = gradients.weight + input * width + first;
+    float* sums = weight_gradient + input * width + first;
     kernels_.sum_rows({nullptr, 0, &kOnly, &value, 1}, {bias, width}, count, sums, sums);
   }
 }

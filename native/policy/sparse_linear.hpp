@@ -12,6 +12,7 @@
 
 #include "common/workers.hpp"
 #include "policy/active_layout.hpp"
+#include "policy/aligned.hpp"
 #include "policy/input_lists.hpp"
 #include "policy/kernels.hpp"
 
@@ -45,11 +46,15 @@ class SparseLinear {
                 std::size_t width, float* weight_gradient, float* bias_gradient);
 
  private:
-  struct Gradients;
-
   /// The rows of all samples, checked.
   std::span<const Index* const> rows_of(const Samples& samples);
-  void add_columns(const Gradients& gradients, std::size_t first, std::size_t count) const;
+  /// Copies gradients of outputs to where those of a block of columns lie together, and zeros where
+  /// a rectified output is zero.
+  void pack(const float* out, const float* out_gradient, std::size_t width, std::size_t batch,
+            std::size_t first, std::size_t end);
+  /// Sums up one block of columns, from `first` on.
+  void add_columns(const float* packed, std::size_t width, std::size_t first,
+                   float* weight_gradient, float* bias_gradient) const;
 
   std::shared_ptr<const ActiveLayout> layout_;
   const Kernels& kernels_;
@@ -57,6 +62,7 @@ class SparseLinear {
   // Kept from call to call for their memory.
   std::vector<const Index*> rows_;
   std::vector<InputLists> chunks_;
+  AlignedFloats packed_;  ///< [blocks of columns, samples, columns of a block]
 };
 
 }  // namespace warpzone::policy
