@@ -18,14 +18,14 @@ import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
-from warpzone.models.encoders import TileEncoder
 
 from warpzone import _native
-from warpzone.bench.machine import machine
+from warpzone.bench.machine import machine_info
 from warpzone.envs.vector import MarioVectorEnv
 from warpzone.models.actor_critic import ActorCritic
 from warpzone.models.memory import make_memory
 from warpzone.models.sparse import ActiveBatch, sparse_linear_relu, store_by_input
+from warpzone.models.tile_encoder import TileEncoder
 from warpzone.training.native_policy import copy_weights, make_layout, make_network
 
 Costs = dict[str, tuple[float, float | None]]
@@ -70,7 +70,7 @@ class Samples:
         self.layout = make_layout(self.encoder, shape, names)
         self.network = make_network(self.layout, self.model)
         copy_weights(self.model, self.network)
-        self.player = _native.RolloutPlayer(self.env._pool, self.network)
+        self.player = _native.RolloutPlayer(self.env.pool, self.network)
         self.count, self.steps = steps * envs, steps
         single, more = (steps, envs), (steps + 1, envs)
         self.active = np.zeros((*more, self.layout.capacity), np.uint16)
@@ -95,10 +95,10 @@ class Samples:
         )
         self.player.play(self.arrays)
         self.store = self.active.reshape(-1, self.layout.capacity)
-        self.obs = (
-            torch.from_numpy(self.tiles).flatten(0, 1),
-            torch.from_numpy(self.features).flatten(0, 1),
-        )
+        self.obs = {
+            "tiles": torch.from_numpy(self.tiles).flatten(0, 1),
+            "features": torch.from_numpy(self.features).flatten(0, 1),
+        }
 
 
 def learning_costs(samples: Samples, batch_size: int, repeats: int) -> Costs:
@@ -170,8 +170,8 @@ def acting_costs(samples: Samples, envs: int, repeats: int) -> Costs:
     logits = np.zeros((samples.count, model.policy.out_features), np.float32)
     values = np.zeros(samples.count, np.float32)
     rows = samples.store[: samples.count]
-    tiles, features = (part[: samples.count] for part in samples.obs)
-    few = (tiles[:envs], features[:envs])
+    tiles, features = (part[: samples.count] for part in samples.obs.values())
+    few = {"tiles": tiles[:envs], "features": features[:envs]}
 
     def torch_acts() -> None:
         with torch.inference_mode():
@@ -220,7 +220,8 @@ def main() -> None:
     torch.manual_seed(0)
     samples = Samples(options.level, options.hidden, 64, options.envs)
     lists = samples.store[: samples.count, :2]
-    print(f"{machine()}; {samples.layout.inputs} inputs, {lists.sum(1).mean():.0f} in a list")
+    inputs, listed = samples.layout.inputs, lists.sum(1).mean()
+    print(f"{machine_info()['cpu']}; {inputs} inputs, {listed:.0f} in a list")
     show(
         learning_costs(samples, options.batch, options.repeats)
         | acting_costs(samples, options.envs, options.repeats)

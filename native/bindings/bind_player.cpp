@@ -91,6 +91,7 @@ struct Rollout {
 };
 
 using OptionalBytes = std::optional<CallerArray<std::uint8_t>>;
+using OptionalActions = std::optional<CallerArray<const std::int16_t>>;
 
 Rollout make_rollout(RolloutPlayer& player, int steps, const CallerArray<std::int64_t>& actions,
                      const CallerArray<float>& log_probs, const CallerArray<float>& values,
@@ -101,7 +102,7 @@ Rollout make_rollout(RolloutPlayer& player, int steps, const CallerArray<std::in
                      const CallerArray<std::int32_t>& progress,
                      const CallerArray<std::int32_t>& stagnation, const CallerArray<Index>& active,
                      const CallerArray<std::uint64_t>& random, const OptionalBytes& grids,
-                     const OptionalBytes& features) {
+                     const OptionalBytes& features, const OptionalActions& forced) {
   if (steps < 1) throw std::invalid_argument("a rollout has at least one step");
   const auto lanes = static_cast<std::size_t>(player.lanes());
   const std::size_t all = static_cast<std::size_t>(steps) * lanes, more = all + lanes;
@@ -123,9 +124,10 @@ Rollout make_rollout(RolloutPlayer& player, int steps, const CallerArray<std::in
   out.random = checked_data(random, lanes, "random");
   if (grids) out.grids = checked_data(*grids, more * layout.grid_bytes(), "grids");
   if (features) out.features = checked_data(*features, more * layout.feature_count(), "features");
+  if (forced) out.forced = checked_data(*forced, all, "forced");
   rollout.keep =
       nb::make_tuple(actions, log_probs, values, final_values, rewards, terminated, truncated,
-                     first, progress, stagnation, active, random, grids, features);
+                     first, progress, stagnation, active, random, grids, features, forced);
   return rollout;
 }
 
@@ -232,7 +234,8 @@ void bind_player(nb::module_& module) {
            "terminated"_a.noconvert(), "truncated"_a.noconvert(), "first"_a.noconvert(),
            "progress"_a.noconvert(), "stagnation"_a.noconvert(), "active"_a.noconvert(),
            "random"_a.noconvert(), "grids"_a.noconvert().none() = nb::none(),
-           "features"_a.noconvert().none() = nb::none(), "Checks arrays once, for many rollouts.")
+           "features"_a.noconvert().none() = nb::none(), "forced"_a.noconvert().none() = nb::none(),
+           "Checks arrays once, for many rollouts.")
       .def(
           "play",
           [](RolloutPlayer& self, const Rollout& rollout) {
@@ -243,6 +246,14 @@ void bind_player(nb::module_& module) {
       .def("ends", &ends_of,
            "How episodes of the last rollout ended, by step, then by environment.")
       .def("snapshots", &snapshots_of, "Places entered in the last rollout, in the same order.")
+      .def(
+          "seconds",
+          [](RolloutPlayer& self) {
+            const auto hold = self.pool().hold();
+            const policy::PlayTimes times = self.times();
+            return std::pair(times.acting, times.total);
+          },
+          "(acting, total) of the last rollout, added up over threads.")
       .def("push_start", &push_start, "env"_a, "id"_a, "level"_a, "state"_a.none() = nb::none(),
            "idle"_a = true, "route"_a.none() = nb::none(), "step_limit"_a = 0,
            "Queues a start for one of the environment's next episodes.")

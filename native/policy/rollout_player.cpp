@@ -1,6 +1,7 @@
 #include "policy/rollout_player.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <stdexcept>
 #include <utility>
@@ -10,6 +11,12 @@
 
 namespace warpzone::policy {
 namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point began) {
+  return std::chrono::duration<double>(Clock::now() - began).count();
+}
 
 [[noreturn]] void refuse(const std::string& text) { throw std::invalid_argument(text); }
 
@@ -52,6 +59,7 @@ class RolloutPlayer::LanePlay {
   }
 
   void play() {
+    const Clock::time_point began = Clock::now();
     follower_.ends.clear();
     follower_.recorder.begin_rollout();
     follower_.starts.arm(lane_);
@@ -59,19 +67,13 @@ class RolloutPlayer::LanePlay {
     out_.first[at(0)] = lane_.tracker().steps == 0;
     Random random{out_.random[index_]};
     for (int step = 0; step < out_.steps; ++step) {
-      keep_observation(step);
-      decider_.decide(row(step));
-      const Choice choice = sample(decider_.logits(), random);
-      out_.actions[at(step)] = choice.action;
-      out_.log_probs[at(step)] = choice.log_prob;
-      out_.values[at(step)] = decider_.value();
-      lane_.step(choice.action, slot_);
+      const int action = choose(step, random);
+      lane_.step(action, slot_);
       keep_step(step);
     }
-    keep_observation(out_.steps);
-    decider_.decide(row(out_.steps));
-    out_.values[at(out_.steps)] = decider_.value();
+    value_observation(out_.steps);
     out_.random[index_] = random.state;
+    follower_.times = {acting_, seconds_since(began)};
   }
 
  private:
@@ -83,6 +85,28 @@ class RolloutPlayer::LanePlay {
     return {end.numbers.data(), end.flags.data(), 1, end.terms.data(), enemies_.data()};
   }
   Index* row(int step) const { return out_.active + at(step) * layout_.capacity(); }
+
+  /// Keeps the present observation, and what the network says of it.
+  void value_observation(int step) {
+    keep_observation(step);
+    decider_.decide(row(step));
+    out_.values[at(step)] = decider_.value();
+  }
+
+  int choose(int step, Random& random) {
+    const Clock::time_point began = Clock::now();
+    value_observation(step);
+    const std::size_t place = at(step);
+    // A number is drawn for a forced action too, so that it does not change later choices.
+    Choice choice = sample(decider_.logits(), random);
+    if (out_.forced != nullptr && out_.forced[place] >= 0) {
+      choice = forced_choice(decider_.logits(), out_.forced[place]);
+    }
+    out_.actions[place] = choice.action;
+    out_.log_probs[place] = choice.log_prob;
+    acting_ += seconds_since(began);
+    return choice.action;
+  }
 
   void keep_observation(int step) {
     layout_.write(slot_.obs, slot_.features, row(step));
@@ -142,6 +166,7 @@ class RolloutPlayer::LanePlay {
   std::vector<Index> final_row_;
   std::array<std::uint8_t, mario::kFeatureCount> features_{}, final_features_{};
   std::array<std::int32_t, mario::ram::kEnemySlots * kEnemyNumbers> enemies_{};
+  double acting_ = 0.0;  ///< Seconds.
   float reward_ = 0.0F;
   std::uint8_t terminated_ = 0, truncated_ = 0;
   EpisodeEnd present_;  ///< The info of every step, of the new episode where one ended.
@@ -205,6 +230,15 @@ std::vector<Snapshot> RolloutPlayer::snapshots() const {
     all.insert(all.end(), follower.recorder.taken().begin(), follower.recorder.taken().end());
   }
   return in_order(std::move(all));
+}
+
+PlayTimes RolloutPlayer::times() const {
+  PlayTimes sum;
+  for (const Follower& follower : followers_) {
+    sum.acting += follower.times.acting;
+    sum.total += follower.times.total;
+  }
+  return sum;
 }
 
 }  // namespace warpzone::policy

@@ -34,8 +34,10 @@ struct RolloutArrays {
   std::int32_t* stagnation = nullptr;  ///< Frames without progress, likewise.
   Index* active = nullptr;             ///< Lists of active inputs, [T + 1, N, capacity].
   std::uint64_t* random = nullptr;     ///< Streams that actions are drawn from, [N]; moved on.
-  std::uint8_t* grids = nullptr;       ///< Dense observations, [T + 1, N, ...]; may be left out.
-  std::uint8_t* features = nullptr;    ///< The same.
+  /// Actions that replace the policy's choice; negative where it chooses. May be left out.
+  const std::int16_t* forced = nullptr;
+  std::uint8_t* grids = nullptr;     ///< Dense observations, [T + 1, N, ...]; may be left out.
+  std::uint8_t* features = nullptr;  ///< The same.
 };
 
 /// How an episode ended: the info of its last step.
@@ -46,6 +48,12 @@ struct EpisodeEnd {
   std::array<std::int32_t, kInfoNumbers> numbers{};
   std::array<std::uint8_t, kInfoFlags> flags{};
   std::array<float, mario::kTermCount> terms{};
+};
+
+/// How long all lanes of a rollout took, added up over threads, in seconds.
+struct PlayTimes {
+  double acting = 0.0;  ///< Listing active inputs, deciding and sampling.
+  double total = 0.0;   ///< That, and stepping the lanes.
 };
 
 class RolloutPlayer {
@@ -66,6 +74,8 @@ class RolloutPlayer {
   std::vector<EpisodeEnd> ends() const;
   /// Snapshots taken in the last rollout, in the same order.
   std::vector<Snapshot> snapshots() const;
+  /// Of the last rollout.
+  PlayTimes times() const;
 
   // To be changed between rollouts only.
   EpisodeStarts& starts(int lane);
@@ -78,6 +88,7 @@ class RolloutPlayer {
     EpisodeStarts starts;
     SnapshotRecorder recorder;
     std::vector<EpisodeEnd> ends;
+    PlayTimes times;
   };
   class LanePlay;
 

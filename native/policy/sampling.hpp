@@ -16,4 +16,8 @@ struct Choice {
 /// logits are not finite.
 Choice sample(std::span<const float> logits, Random& random);
 
+/// The choice of a given action. Throws std::runtime_error when the logits are not finite, and
+/// std::invalid_argument for an action that does not exist.
+Choice forced_choice(std::span<const float> logits, int action);
+
 }  // namespace warpzone::policy

@@ -92,7 +92,7 @@ class Played:
         self.layout = layout_of(self.model.encoder)
         self.network = make_network(self.layout, self.model)
         copy_weights(self.model, self.network)
-        self.player = _native.RolloutPlayer(env._pool, self.network)
+        self.player = _native.RolloutPlayer(env.pool, self.network)
         self.rollout = Rollout.empty(steps, env.num_envs, self.layout.capacity)
         self._arrays = self.player.arrays(steps, **vars(self.rollout))
 

@@ -57,6 +57,13 @@ class RunOptions:
         "auto",
         "Precision of the forward pass; 'auto' takes bfloat16 where the hardware is fast at it.",
     )
+    acting: Literal["auto", "native", "torch"] = option(
+        "auto",
+        "What chooses actions while collecting: native code, which plays whole rollouts without "
+        "returning to Python and learns from lists of active inputs, or PyTorch step by step. "
+        "'auto' takes native code where it applies: tiles with the built-in network, without "
+        "recurrent core, scripts or wrappers, on the CPU in float32.",
+    )
     torch_threads: int = option(
         0,
         "Threads of PyTorch; 0 means one per CPU core. With 1, results do not depend on the number "

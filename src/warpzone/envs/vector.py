@@ -265,6 +265,11 @@ class MarioVectorEnv(EnvControls, AsyncSteps, VectorEnv[Obs, Any, Any]):
         return obs, self._arrays.info.info()
 
     @property
+    def pool(self) -> _native.Pool:
+        """The native pool, for native code that plays in its threads (`_native.RolloutPlayer`)."""
+        return self._pool
+
+    @property
     def native_seconds(self) -> float:
         """Seconds spent so far inside the native reset, step and recv."""
         return self._pool.seconds

@@ -13,6 +13,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+ACTIVE = "active"
+"""Name of the part of an observation that lists its active inputs."""
+LIST_DTYPE = torch.int16
+"""Of lists as tensors: the same bits as uint16, for which PyTorch has few operations."""
+
 
 class SparseKernel(Protocol):
     """What computes: `_native.SparseLinear`. Arrays may be CPU tensors."""
@@ -47,6 +52,26 @@ class ActiveBatch(NamedTuple):
     kernel: SparseKernel
     store: NDArray[np.uint16]
     chosen: Tensor
+
+
+class ListReader:
+    """Runs a first layer on lists.
+
+    Copies of a network share it: it has no weights, and native code cannot be copied.
+    """
+
+    def __init__(self, kernel: SparseKernel):
+        """Takes what computes."""
+        self._kernel = kernel
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ListReader:
+        """Returns the same reader."""
+        return self
+
+    def linear_relu(self, layer: nn.Linear, lists: Tensor) -> Tensor:
+        """Returns relu(layer(inputs)), [B, outputs], for lists, [B, capacity]."""
+        store = lists.contiguous().numpy().view(np.uint16)
+        return sparse_linear_relu(layer, ActiveBatch(self._kernel, store, torch.arange(len(lists))))
 
 
 def sparse_linear_relu(layer: nn.Linear, batch: ActiveBatch) -> Tensor:

@@ -70,6 +70,28 @@ class ActionOverride:
                 del self._left[env]
         return overridden
 
+    @property
+    def has_script(self) -> bool:
+        """Whether episodes begin with a script: what is replaced then depends on how they end."""
+        return bool(self._script) and self._episodes > 0
+
+    def take(self, steps: int) -> NDArray[np.int16]:
+        """Takes the actions of the next steps out of the plans; for overrides without a script.
+
+        Returns:
+            One action per step and environment, [steps, num_envs]; negative where the policy
+            chooses.
+        """
+        actions = np.full((steps, len(self._begun)), -1, np.int16)
+        for env, plan in list(self._left.items()):
+            taken, left = plan[:steps], plan[steps:]
+            actions[: len(taken), env] = taken
+            if left:
+                self._left[env] = left
+            else:
+                del self._left[env]
+        return actions
+
     def state_dict(self) -> dict[str, Any]:
         """What is left of every plan."""
         return {"begun": self._begun.tolist(), "left": dict(self._left)}

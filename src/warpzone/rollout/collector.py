@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -51,8 +51,39 @@ class CollectTimes:
     total: float = 0.0
 
 
+class RolloutCollector(Protocol):
+    """Fills storage with steps of the policy.
+
+    Attributes:
+        env: The environments.
+        model: The policy; it is read, never changed.
+        storage: Where the next rollout is written.
+        state: Recurrent state of the policy.
+    """
+
+    env: RolloutEnv
+    model: ActorCritic
+    storage: RolloutStorage
+    state: Tensor
+
+    def begin(self, seed: int | None) -> None:
+        """Resets every environment."""
+
+    def put_first(self, obs: Arrays, first: NDArray[np.bool_]) -> None:
+        """Lets the next rollout begin with these observations."""
+
+    def collect(self) -> CollectTimes:
+        """Fills the storage."""
+
+    def state_dict(self) -> dict[str, Any]:
+        """What the collector itself keeps from rollout to rollout."""
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Restores what `state_dict` returned."""
+
+
 class Collector:
-    """Fills storage with steps of the policy."""
+    """Fills storage with steps of the policy, one step of all environments at a time."""
 
     def __init__(
         self,
@@ -89,9 +120,13 @@ class Collector:
         obs, _ = self.env.reset(seed=seed)
         if self._signals is not None:
             self._signals.begin()
-        self.storage.put_first(obs)
-        self.storage.first[0] = True
+        self.put_first(obs, np.ones(self.storage.num_envs, np.bool_))
         self.state = self.model.initial_state(self.storage.num_envs)
+
+    def put_first(self, obs: Arrays, first: NDArray[np.bool_]) -> None:
+        """Lets the next rollout begin with these observations."""
+        self.storage.put_first(obs)
+        self.storage.first[0] = torch.from_numpy(first)
 
     @torch.inference_mode()
     def collect(self) -> CollectTimes:
@@ -114,6 +149,14 @@ class Collector:
         times.inference += now - began
         times.total = now - start
         return times
+
+    def state_dict(self) -> dict[str, Any]:
+        """The recurrent state."""
+        return {"memory": self.state}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Restores what `state_dict` returned."""
+        self.state = state["memory"].to(self.state.device)
 
     def _choose(self, t: int) -> NDArray[np.int64]:
         """Samples actions and stores them with their log-probabilities and the values."""

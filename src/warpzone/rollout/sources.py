@@ -21,7 +21,7 @@ import torch
 from torch import Tensor, nn
 
 from warpzone.models.actor_critic import ActorCritic
-from warpzone.rollout.collector import Collector, CollectTimes
+from warpzone.rollout.collector import CollectTimes, RolloutCollector
 from warpzone.rollout.storage import RolloutStorage
 
 _log = logging.getLogger(__name__)
@@ -81,7 +81,7 @@ class Source(Protocol):
 class SerialSource:
     """Collects in the caller's thread, with the present policy."""
 
-    def __init__(self, collector: Collector):
+    def __init__(self, collector: RolloutCollector):
         """Takes the collector; nothing is collected yet."""
         self._collector = collector
         self._finished = time.perf_counter()
@@ -126,7 +126,7 @@ class SerialSource:
 class OverlappedSource:
     """Collects the next rollout in a thread while the caller learns from the present one."""
 
-    def __init__(self, collector: Collector, model: ActorCritic, spare: RolloutStorage):
+    def __init__(self, collector: RolloutCollector, model: ActorCritic, spare: RolloutStorage):
         """Starts the thread.
 
         Args:

@@ -87,6 +87,10 @@ class RolloutStorage:
         """Observations before every step, [T, N, ...]."""
         return map_tree(lambda part: part[: self.steps], self._obs)
 
+    def obs_arrays(self) -> Arrays:
+        """Arrays of all observations, [T + 1, N, ...], that share the memory of the tensors."""
+        return self._obs_arrays
+
     def obs_target(self, step: int) -> Arrays:
         """Arrays for the observations before a step (or after the last one)."""
         return map_tree(lambda array: array[step], self._obs_arrays)

@@ -49,10 +49,21 @@ def choose_device(config: TrainConfig) -> torch.device:
     return device
 
 
-def choose_precision(config: TrainConfig, device: torch.device) -> Precision:
-    """The precision of a run: the configured one, or what the machine computes fast."""
+def choose_precision(
+    config: TrainConfig, device: torch.device, *, native: bool = False
+) -> Precision:
+    """The precision of a run: the configured one, or what the machine computes fast.
+
+    Args:
+        config: The configuration.
+        device: Of the network.
+        native: Whether native code chooses actions, which it does in float32: the learner must
+            agree with it about probabilities.
+    """
     if config.run.precision != "auto":
         return config.run.precision
+    if native:
+        return "float32"
     fast = device.type == "cuda" or "avx512_bf16" in _cpu_flags()
     return "bfloat16" if fast else "float32"
 

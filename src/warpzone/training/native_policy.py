@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import torch
+from gymnasium import spaces
 from numpy.typing import NDArray
 from torch import nn
 
 from warpzone import _native
+from warpzone.envs.vector import MarioVectorEnv
 from warpzone.models.active_inputs import active_tables
 from warpzone.models.actor_critic import ActorCritic
 from warpzone.models.noisy import NoisyLinear
+from warpzone.models.sparse import ACTIVE, store_by_input
 from warpzone.models.tile_encoder import TileEncoder
+from warpzone.models.tree import space_tree
+from warpzone.named_box import NamedBox
 
 _GRID_PLANES = 5  # Of one grid; a stack has a multiple of them.
 
@@ -74,3 +79,41 @@ def copy_weights(model: ActorCritic, network: _native.PolicyNetwork) -> None:
 def _weights(layer: nn.Linear) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     parts = layer.present() if isinstance(layer, NoisyLinear) else (layer.weight, layer.bias)
     return parts[0].detach().numpy(), parts[1].detach().numpy()
+
+
+class NativePolicy:
+    """The native twin of a network, and the player that fills rollouts with it.
+
+    Attributes:
+        layout: How observations become lists of active inputs.
+        player: Plays the environments.
+    """
+
+    def __init__(self, model: ActorCritic, env: MarioVectorEnv, threads: int):
+        """Makes the twin, and lets the model learn from lists.
+
+        Args:
+            model: With a tile encoder and without memory, on the CPU; before its optimizer is made.
+            env: The environments that are played.
+            threads: That learn.
+        """
+        encoder, parts = model.encoder, space_tree(env.single_observation_space)
+        features = parts["features"]
+        assert isinstance(encoder, TileEncoder)
+        assert isinstance(features, NamedBox)
+        planes, height, width = parts["tiles"].shape
+        self.layout = make_layout(encoder, (planes, height, width), features.names)
+        self._network = make_network(self.layout, model)
+        self.player = _native.RolloutPlayer(env.pool, self._network)
+        store_by_input(encoder.first)
+        encoder.read_lists_with(_native.SparseLinear(self.layout, threads))
+
+    def copy_weights(self, model: ActorCritic) -> None:
+        """Hands over the present weights of a model."""
+        copy_weights(model, self._network)
+
+    def obs_spaces(self, dense: Mapping[str, spaces.Box]) -> dict[str, spaces.Box]:
+        """What is stored of an observation: its list, and some of its own parts."""
+        ends = np.iinfo(np.int16)
+        lists = spaces.Box(int(ends.min), int(ends.max), (self.layout.capacity,), np.int16)
+        return {ACTIVE: lists, **dense}

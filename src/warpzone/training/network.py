@@ -57,3 +57,12 @@ def make_optimizer(options: LearnOptions, model: nn.Module) -> torch.optim.Optim
     # One pass over the weights instead of a dozen, where there is such a kernel.
     fused = next(model.parameters()).device.type in ("cpu", "cuda")
     return kind(model.parameters(), lr=options.learning_rate, eps=1e-5, fused=fused)
+
+
+@torch.no_grad()
+def match_layout(optimizer: torch.optim.Optimizer) -> None:
+    """Arranges an optimizer's loaded state in memory as its weights are, which it relies on."""
+    for weight, state in optimizer.state.items():
+        for name, value in state.items():
+            if value.shape == weight.shape and value.stride() != weight.stride():
+                state[name] = torch.empty_like(weight).copy_(value)

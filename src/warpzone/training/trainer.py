@@ -19,12 +19,12 @@ from warpzone.algorithms.ema import EmaPolicy
 from warpzone.algorithms.gradient_step import GradientStep
 from warpzone.algorithms.learner import Learner
 from warpzone.config import TrainConfig
+from warpzone.envs.vector import MarioVectorEnv
 from warpzone.models.arithmetic import one_thread
 from warpzone.models.build import make_model, place_model
-from warpzone.models.placement import to_device
 from warpzone.models.tree import as_tree
 from warpzone.models.weights import load_weights, strip_compiled
-from warpzone.rollout.collector import Collector, StepObserver
+from warpzone.rollout.collector import Collector, RolloutCollector, StepObserver
 from warpzone.rollout.rollout_env import Info, RolloutEnv
 from warpzone.rollout.sources import OverlappedSource, Rollout, SerialSource, Source, snapshot_of
 from warpzone.rollout.storage import RolloutStorage
@@ -32,6 +32,7 @@ from warpzone.system.cpu import processor_cores
 from warpzone.telemetry.episodes import Episode, EpisodeStatistics
 from warpzone.telemetry.metrics import MetricRow
 from warpzone.training import device
+from warpzone.training.acting import choose_acting
 from warpzone.training.annealing import Annealing
 from warpzone.training.curriculum.demonstrations import demonstrations
 from warpzone.training.curriculum.setup import make_starts
@@ -39,7 +40,9 @@ from warpzone.training.environments import TrainingEnvs, Wrap, make_signals
 from warpzone.training.episode_log import EpisodeLog
 from warpzone.training.episode_returns import EpisodeReturns
 from warpzone.training.guidance.guidance import Guidance
-from warpzone.training.network import Inference, compile_model, make_optimizer
+from warpzone.training.native_policy import NativePolicy
+from warpzone.training.native_rollouts import NativeCollector
+from warpzone.training.network import Inference, compile_model, make_optimizer, match_layout
 from warpzone.training.pace import speed_row
 from warpzone.training.random_streams import RandomStreams
 from warpzone.training.replay_learning import ReplayLearning
@@ -78,18 +81,27 @@ class Trainer:
         self.random = RandomStreams(config.run.seed)
         torch.set_num_threads(config.run.torch_threads or processor_cores())
         self.device = device.choose_device(config)
-        self.precision = device.choose_precision(config, self.device)
-        self.autocast = device.make_autocast(self.precision, self.device)
         self.envs = TrainingEnvs(config, wrap, worker_logs)
         self.env = self.envs.base
+        self.guidance = Guidance(self.env, config)
+        self.acting = choose_acting(
+            config,
+            self.device,
+            self.guidance,
+            is_wrapped=self.envs.is_wrapped,
+            is_observed=bool(observers),
+        )
+        self.precision = device.choose_precision(config, self.device, native=self.acting.native)
+        self.autocast = device.make_autocast(self.precision, self.device)
         space = self.envs.outer.single_observation_space
         model = make_model(config.model, space, self.envs.actions)
         self.model = place_model(model, self.device)
-        self.guidance = Guidance(self.env, config)
+        self.policy = self._make_native_policy() if self.acting.native else None
         self.statistics = EpisodeStatistics()
         self.returns = EpisodeReturns(config.env.num_envs)
         self.episodes = EpisodeLog(self.statistics)
-        self.starts = make_starts(config, self.env, self.random.starts_seed)
+        player = None if self.policy is None else self.policy.player
+        self.starts = make_starts(config, self.env, self.random.starts_seed, player)
         self.signals = make_signals(config)
         stepper = self.envs.stepper()
         if step_watch is not None:
@@ -112,6 +124,8 @@ class Trainer:
         """Starts the environments of a new run."""
         for note in self.guidance.notes:
             _log.log(note.level, "%s", note.text)
+        _log.info("%s", self.acting)
+        self.starts.begin()
         self.collector.begin(self.config.run.seed)
 
     def update(self) -> MetricRow:
@@ -132,6 +146,7 @@ class Trainer:
         return row | speed_row(rollout, learned - learning, wall)
 
     def _collect(self) -> Rollout:
+        # Choosing actions from tiles for a few dozen environments is too little work to share.
         with one_thread() if self._acts_with_one_thread else nullcontext():
             rollout = self.source.take()
         self.storage = rollout.storage
@@ -177,7 +192,6 @@ class Trainer:
 
     @property
     def _acts_with_one_thread(self) -> bool:
-        """Choosing actions from tiles for a few dozen environments is too little work to share."""
         run, env = self.config.run, self.config.env
         return env.obs == "tiles" and self.device.type == "cpu" and not run.overlap
 
@@ -225,27 +239,53 @@ class Trainer:
         been collected already.
         """
         if self.source.abandon():
+            self.starts.abandon_rollout()
             if self.envs.is_wrapped:  # Only wrappers know how observations look now.
                 self.collector.begin(self.random.envs_seed(self.sessions + self.updates))
             else:
-                obs, info = self.env.observe()
-                self.collector.storage.put_first(as_tree(obs))
-                self.collector.storage.first[0] = torch.from_numpy(info["steps"] == 0)
+                self._put_present_first()
         self.optimizer.zero_grad(set_to_none=True)
+
+    def _put_present_first(self) -> None:
+        """Lets the next rollout begin with what the environments show now."""
+        obs, info = self.env.observe()
+        self.collector.put_first(as_tree(obs), info["steps"] == 0)
 
     # The parts.
 
+    def _make_native_policy(self) -> NativePolicy:
+        assert isinstance(self.env, MarioVectorEnv)
+        return NativePolicy(self.model, self.env, torch.get_num_threads())
+
     def _make_storage(self, stepper: RolloutEnv) -> RolloutStorage:
+        obs_spaces = stepper.obs_spaces
+        if self.policy is not None:
+            # Replay samples dense observations: it keeps single frames.
+            obs_spaces = self.policy.obs_spaces(obs_spaces if self.config.replay.capacity else {})
         return RolloutStorage(
             self.config.learn.rollout_steps,
             stepper.num_envs,
-            stepper.obs_spaces,
+            obs_spaces,
             self.model.memory.state_size,
             pinned=self.device.type == "cuda",
         )
 
-    def _make_collector(self, stepper: RolloutEnv, observers: list[StepObserver]) -> Collector:
+    def _make_collector(
+        self, stepper: RolloutEnv, observers: list[StepObserver]
+    ) -> RolloutCollector:
         policy = snapshot_of(self.model) if self.config.run.overlap else self.model
+        if self.policy is not None:
+            return NativeCollector(
+                stepper,
+                policy,
+                self._make_storage(stepper),
+                self.policy,
+                self.random.collect,
+                observers=observers,
+                override=self.guidance.override,
+                signals=self.signals,
+                after_rollout=self.starts.end_rollout,
+            )
         return Collector(
             stepper,
             policy,
@@ -307,7 +347,7 @@ class Trainer:
             "episodes": self.episodes.state_dict(),
             "guidance": self.guidance.state_dict(),
             "replay": {} if self.replay is None else self.replay.state_dict(),
-            "memory": self.collector.state,
+            "collector": self.collector.state_dict(),
             "starts": self.starts.state_dict(),
             "statistics": self.statistics.state_dict(),
             "counters": {
@@ -324,8 +364,10 @@ class Trainer:
         Raises:
             CheckpointError: The network has other parts.
         """
+        _log.info("%s", self.acting)
         load_weights(self.model, state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
+        match_layout(self.optimizer)
         self.learner.load_state_dict(state["learner"])
         self.average.load_state_dict(state["average"])
         self.random.load_state_dict(state["random"])
@@ -354,11 +396,14 @@ class Trainer:
         self.starts.load_state_dict(state["starts"])
         for index, blob in enumerate(state["envs"]):
             self.env.load_state(blob, [index])
-        self.source.load_state_dict(state["source"])
         self.signals.load_state_dict(state["signals"])
         self.returns.load_state_dict(state["returns"])
         self.guidance.load_state_dict(state["guidance"])
-        self.collector.state = to_device(state["memory"], self.device)
+        if state["collector"].keys() == self.collector.state_dict().keys():
+            self.collector.load_state_dict(state["collector"])
+            self.source.load_state_dict(state["source"])
+        else:  # Actions were chosen in another way before.
+            self._put_present_first()
         self.starts.prepare_next()
 
     def _begin_anew(self, state: dict[str, Any]) -> None:

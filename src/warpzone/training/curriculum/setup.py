@@ -4,16 +4,33 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from warpzone import _native
 from warpzone.config import TrainConfig
 from warpzone.envs.vectors.make import AnyVectorEnv
 from warpzone.runs.levels import draws_levels, trained_levels
+from warpzone.training.curriculum.delivery import QueuedDelivery
 from warpzone.training.curriculum.levels import LevelChooser, LevelCurriculum, RandomLevels
 from warpzone.training.curriculum.solutions import read_guides
 from warpzone.training.curriculum.starts import PLACE_SPACING, EpisodeStarts
 
+# Episodes rarely last fewer steps than this, so enough starts wait for a rollout.
+_SHORT_EPISODE = 32
 
-def make_starts(config: TrainConfig, env: AnyVectorEnv, seed: int) -> EpisodeStarts:
-    """Makes what chooses the level and the place of each episode."""
+
+def make_starts(
+    config: TrainConfig,
+    env: AnyVectorEnv,
+    seed: int,
+    player: _native.RolloutPlayer | None = None,
+) -> EpisodeStarts:
+    """Makes what chooses the level and the place of each episode.
+
+    Args:
+        config: The configuration.
+        env: The environments.
+        seed: Of the choices.
+        player: Plays whole rollouts; None where environments are stepped in Python.
+    """
     options, levels = config.starts, trained_levels(config.env)
     chooser: LevelChooser | None = None
     if config.env.level_order == "curriculum":
@@ -25,4 +42,9 @@ def make_starts(config: TrainConfig, env: AnyVectorEnv, seed: int) -> EpisodeSta
         if options.solutions
         else None
     )
-    return EpisodeStarts(env, options, seed, guides=guides, chooser=chooser)
+    delivery = None
+    if player is not None:
+        ahead = 1 + config.learn.rollout_steps // _SHORT_EPISODE
+        spacing = PLACE_SPACING if options.share > 0 else 0
+        delivery = QueuedDelivery(player, env.num_envs, ahead, spacing)
+    return EpisodeStarts(env, options, seed, guides=guides, chooser=chooser, delivery=delivery)

@@ -8,6 +8,7 @@ always begins at the level's start.
 from __future__ import annotations
 
 import ast
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,10 +19,15 @@ from numpy.typing import NDArray
 from warpzone.algorithms.schedules import lerp
 from warpzone.config import StartOptions
 from warpzone.envs.endings import CLEAR, end_name
-from warpzone.envs.training_signals import can_start_here, place_ids
 from warpzone.envs.vectors.make import AnyVectorEnv
 from warpzone.rollout.rollout_env import Info
 from warpzone.telemetry.metrics import MetricRow
+from warpzone.training.curriculum.delivery import (
+    Delivered,
+    NewPlace,
+    StartDelivery,
+    SteppedDelivery,
+)
 from warpzone.training.curriculum.hazards import Hazards
 from warpzone.training.curriculum.levels import LevelChooser
 from warpzone.training.curriculum.solutions import Guide
@@ -30,7 +36,6 @@ from warpzone.training.curriculum.solutions import Guide
 _REFRESH = 512
 # Pixels between two places to start from.
 PLACE_SPACING = 64
-_NOWHERE = -1
 # Episodes over which the clear rate of a level is averaged.
 _CLEAR_RATE_EPISODES = 50
 # Factor on the share of starts within a level once every episode from the level's start clears.
@@ -65,8 +70,8 @@ class Start:
 class EpisodeStarts:
     """Keeps snapshots and chooses where each environment's episodes begin.
 
-    Environments reset within a step, so the start of the next episode is chosen when the present
-    one begins.
+    Environments reset within a step, so starts are chosen ahead: the next one when the present
+    episode begins, or several before a rollout that native code plays.
     """
 
     def __init__(
@@ -78,6 +83,7 @@ class EpisodeStarts:
         guides: Mapping[str, Guide] | None = None,
         chooser: LevelChooser | None = None,
         spacing: int = PLACE_SPACING,
+        delivery: StartDelivery | None = None,
     ):
         """Begins at the levels' starts, with nothing reached yet.
 
@@ -88,9 +94,11 @@ class EpisodeStarts:
             guides: Solutions of the levels: progress is measured along them.
             chooser: Chooses levels; without one the environments choose themselves.
             spacing: Pixels between two places to start from.
+            delivery: How starts reach the environments; by default they are stepped in Python.
         """
         self._spacing = spacing
         self.env, self.options, self.chooser = env, options, chooser
+        self._delivery = delivery or SteppedDelivery(env, spacing)
         self._guides = guides or {}
         self._on_solution = {
             level: [Place(state.blob, 0, state.distance) for state in guide.places]
@@ -102,14 +110,19 @@ class EpisodeStarts:
         self._clear_rates: dict[str, float] = {}  # Recent, from the level's start.
         self._hazards: dict[str, Hazards] = {}
         self._present = [Start(level) for level in env.levels()]
-        self._next = list(self._present)
-        self._places = np.full(env.num_envs, _NOWHERE, np.int64)
+        self._next = [deque([start] * self._delivery.ahead) for start in self._present]
+        self._chosen: list[list[Start]] = [[] for _ in self._present]  # Not delivered yet.
         for index, start in enumerate(self._present):
             self._guide(index, start.level)
 
     @property
     def _idle(self) -> bool:
         return self.options.share <= 0 and self.chooser is None
+
+    def begin(self) -> None:
+        """The environments of a new run are about to begin."""
+        if self._delivery.queued:
+            self.prepare_next()
 
     def begun(self, index: int) -> Start:
         """Where the present episode of an environment began."""
@@ -122,44 +135,37 @@ class EpisodeStarts:
         if self._idle:
             return
         if self.options.share > 0:
-            self._keep_new_places(info, ended)
+            self._step += 1
+            for new in self._delivery.new_places(info, ended):
+                self._keep(new)
         for index in np.nonzero(ended)[0].tolist():
             self._note_end(index, info)
             self._begin(index)
-
-    def _keep_new_places(self, info: Info, ended: NDArray[np.bool_]) -> None:
-        self._step += 1
-        places = place_ids(info, self._spacing)
-        new = can_start_here(info) & ~ended & (places != self._places)
-        self._places[new] = places[new]
-        for index in np.nonzero(new)[0].tolist():
-            self._keep(index, int(places[index]), info)
 
     def metrics(self) -> MetricRow:
         """Shares of the levels, if a curriculum sets them."""
         shares = {} if self.chooser is None else self.chooser.shares()
         return {f"level/share/{level}": share for level, share in shares.items()}
 
-    def _keep(self, index: int, place: int, info: Info) -> None:
-        places = self._reached.setdefault(self._present[index].level, {})
-        known = places.get(place)
-        if known is None or self._step - known.step >= _REFRESH:
-            state = self.env.save_console(index)
-            places[place] = Place(state, self._step, self._distance(index, info))
+    def _keep(self, new: NewPlace) -> None:
+        start = self._present[new.env_id]
+        places = self._reached.setdefault(start.level, {})
+        if new.number not in places or self._is_old(places[new.number]):
+            places[new.number] = Place(new.save(), self._step, new.progress + _begin_of(start))
 
-    def _distance(self, index: int, info: Info) -> int:
-        place = self._present[index].place
-        return int(info["progress"][index]) + (0 if place is None else place.distance)
+    def _is_old(self, place: Place) -> bool:
+        return self._step - place.step >= _REFRESH
 
     def _note_end(self, index: int, info: Info) -> None:
         """Updates hazards, clear rates and the curriculum with an episode that ended."""
         start = self._present[index]
         cleared = end_name(int(info["end_reason"][index])) == CLEAR
         if self.options.share > 0:
-            begin = 0 if start.place is None else start.place.distance
+            begin = _begin_of(start)
             practised = start.place is not None and int(info["steps"][index]) >= _PRACTICE_STEPS
             lost = bool(info["death"][index]) or not (cleared or practised)
-            self._hazards_of(start.level).ended(begin, self._distance(index, info), lost=lost)
+            end = begin + int(info["progress"][index])
+            self._hazards_of(start.level).ended(begin, end, lost=lost)
         if start.place is None:
             before = self._clear_rates.get(start.level, 0.0)
             change = (cleared - before) / _CLEAR_RATE_EPISODES
@@ -176,24 +182,64 @@ class EpisodeStarts:
         return self._hazards[level]
 
     def _begin(self, index: int) -> None:
-        """The environment has just begun at the prepared start; the one after it is chosen."""
-        ended, self._present[index] = self._present[index], self._next[index]
-        self._places[index] = _NOWHERE
-        level = ended.level if self.chooser is None else self.chooser.next_level()
-        self._prepare(index, Start(level, self._choose(level)))
+        """The environment has just begun at a prepared start; a further one is chosen."""
+        ended, waiting = self._present[index], self._next[index]
+        # Where none was left, it began at the start of the same level.
+        self._present[index] = waiting.popleft() if waiting else Start(ended.level)
+        self._delivery.began(index)
+        if len(waiting) + len(self._chosen[index]) < self._delivery.ahead:
+            self._choose_next(index, ended.level)
+        if not self._delivery.queued:
+            self._deliver(index)
+
+    def _choose_next(self, index: int, level: str) -> None:
+        level = level if self.chooser is None else self.chooser.next_level()
+        self._chosen[index].append(Start(level, self._choose(level)))
+
+    def _deliver(self, index: int) -> None:
+        for start in self._chosen[index]:
+            self._next[index].append(start)
+            self._prepare(index, start)
+        self._chosen[index].clear()
+
+    def end_rollout(self) -> None:
+        """Prepares the next rollout that native code plays, once `observe` has seen all steps."""
+        if self._idle:
+            return
+        for index, waiting in enumerate(self._next):
+            self._deliver(index)
+            while len(waiting) < self._delivery.ahead:  # After a rollout that failed.
+                self._choose_next(index, self._present[index].level)
+                self._deliver(index)
+        self._share_known()
+
+    def _share_known(self) -> None:
+        known = {
+            level: [number for number, place in places.items() if not self._is_old(place)]
+            for level, places in self._reached.items()
+        }
+        self._delivery.set_known(known)
+
+    def abandon_rollout(self) -> None:
+        """Follows environments through a rollout that failed: its episodes are not observed."""
+        for index, waiting in enumerate(self._next):
+            for _ in range(len(waiting) - self._delivery.waiting(index)):
+                self._present[index] = waiting.popleft()
+            self._chosen[index].clear()
 
     def _prepare(self, index: int, start: Start) -> None:
-        self._next[index] = start
-        if self.chooser is not None:
-            self.env.set_level(start.level, [index])
-            self._guide(index, start.level)
-        if self.options.share > 0:
-            state = None if start.place is None else start.place.state
-            self.env.set_start_state(state, [index], idle=False)
-            self._limit(index, start)
-
-    def _limit(self, index: int, start: Start) -> None:
-        self.env.set_step_limit(0 if start.place is None else _PRACTICE_STEPS, [index])
+        guide, place = self._guides.get(start.level), start.place
+        self._delivery.give(
+            index,
+            Delivered(
+                start.level,
+                chosen=self.chooser is not None,
+                within=self.options.share > 0,
+                state=None if place is None else place.state,
+                route=None if guide is None else guide.route,
+                step_limit=_limit_of(start),
+            ),
+        )
 
     def _guide(self, index: int, level: str) -> None:
         if level in self._guides:
@@ -225,10 +271,13 @@ class EpisodeStarts:
                 for level, places in self._reached.items()
             },
             "present": [[start.level, *_packed(start.place)] for start in self._present],
-            "next": [[start.level, *_packed(start.place)] for start in self._next],
+            "next": [
+                [[start.level, *_packed(start.place)] for start in waiting]
+                for waiting in self._next
+            ],
             "clear_rates": dict(self._clear_rates),
             "hazards": {level: known.state_dict() for level, known in self._hazards.items()},
-            "places": self._places.tolist(),
+            "places": self._delivery.places(),
             "chooser": {} if self.chooser is None else self.chooser.state_dict(),
         }
 
@@ -244,20 +293,36 @@ class EpisodeStarts:
         for level, known in state["hazards"].items():
             self._hazards_of(level).load_state_dict(known)
         self._present = [_unpacked(row) for row in state["present"]]
-        self._places[:] = state["places"]
+        self._delivery.resume(state["places"], [start.level for start in self._present])
         if self.chooser is not None:
             self.chooser.load_state_dict(state["chooser"])
-        self._next = [_unpacked(row) for row in state["next"]]
+        # A run that is collected in another way now may keep fewer starts waiting.
+        ahead = self._delivery.ahead
+        self._next = [deque(_unpacked(row) for row in rows[:ahead]) for rows in state["next"]]
         # An environment follows the route and the limit that are set before it is loaded.
         for index, start in enumerate(self._present):
             self._guide(index, start.level)
             if self.options.share > 0:
-                self._limit(index, start)
+                self.env.set_step_limit(_limit_of(start), [index])
 
     def prepare_next(self) -> None:
-        """Sets where the next episode of every environment begins."""
-        for index, start in enumerate(self._next):
-            self._prepare(index, start)
+        """Sets where the next episodes of every environment begin."""
+        if self._idle:
+            return
+        for index, waiting in enumerate(self._next):
+            for start in waiting:
+                self._prepare(index, start)
+        self._share_known()
+
+
+def _begin_of(start: Start) -> int:
+    """Where an episode begins, in pixels along the level."""
+    return 0 if start.place is None else start.place.distance
+
+
+def _limit_of(start: Start) -> int:
+    """Steps after which an episode is truncated; 0 for no limit."""
+    return 0 if start.place is None else _PRACTICE_STEPS
 
 
 def _packed(place: Place | None) -> list[Any]:
