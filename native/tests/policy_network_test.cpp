@@ -158,6 +158,7 @@ TEST(extreme_logits_are_drawn_from_too) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   CHECK_THROWS(sample(std::array<float, 2>{0.0F, nan}, random), std::runtime_error);
   CHECK_THROWS(sample(std::array<float, 2>{never, never}, random), std::runtime_error);
+  CHECK_THROWS(forced_choice(std::array<float, 2>{0.0F, nan}, 0), std::runtime_error);
 }
 
 }  // namespace

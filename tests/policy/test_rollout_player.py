@@ -158,6 +158,41 @@ def test_other_streams_give_other_actions() -> None:
     assert (rollout.actions[:, 0] != rollout.actions[:, 1]).any()
 
 
+def test_forced_actions_replace_the_choice_and_keep_the_policys_probabilities() -> None:
+    _, free = play_once(1, 30)
+    env = make_env(LEVELS, 10, sticky_prob=0.2, noop_max=8, **SHORT)
+    env.reset(seed=11)
+    played = Played(env, 30)
+    forced = np.full((30, 10), -1, np.int16)
+    forced[:10, 3] = ACTIONS - 1
+    arrays = played.player.arrays(30, **vars(played.rollout), forced=forced)
+    played.player.play(arrays)
+    rollout = played.rollout
+    assert (rollout.actions[:10, 3] == ACTIONS - 1).all()
+    others = np.arange(10) != 3
+    np.testing.assert_array_equal(rollout.actions[:, others], free.rollout.actions[:, others])
+    tiles, features = (torch.from_numpy(part[:10, 3]) for part in (rollout.grids, rollout.features))
+    with torch.no_grad():
+        said = played.model({"tiles": tiles, "features": features})
+    chosen = torch.log_softmax(said.logits, -1)[:, ACTIONS - 1]
+    np.testing.assert_allclose(rollout.log_probs[:10, 3], chosen, rtol=0, atol=1e-5)
+
+
+def test_a_forced_action_that_does_not_exist_is_named() -> None:
+    env = make_env(num_envs=1)
+    env.reset(seed=0)
+    played = Played(env, 2)
+    forced = np.full((2, 1), ACTIONS, np.int16)
+    with pytest.raises(EnvError, match=r"action 7 does not exist; there are 7"):
+        played.player.play(played.player.arrays(2, **vars(played.rollout), forced=forced))
+
+
+def test_time_spent_acting_is_a_part_of_the_whole() -> None:
+    _, played = play_once(2, 20)
+    acting, total = played.player.seconds()
+    assert 0 < acting < total
+
+
 def test_an_environment_that_was_never_reset_is_named() -> None:
     played = Played(make_env(num_envs=2), 4)
     with pytest.raises(EnvError, match=r"0: its episode has ended.* 1: its episode"):

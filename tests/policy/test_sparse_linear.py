@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from torch.nn import functional
 from warpzone import _native
 from warpzone.errors import ConfigError
 from warpzone.models.sparse import ActiveBatch, sparse_linear_relu, store_by_input
+from warpzone.models.tree import to_tensors
 
 #: Relative to the sum of the absolute values of all terms of a sum, for float32 in any order.
 TOLERANCE = 2e-6
@@ -209,3 +211,16 @@ def test_arrays_of_the_wrong_size_are_refused(observations: Observations) -> Non
 def test_unknown_instructions_are_refused() -> None:
     with pytest.raises(ConfigError, match="instructions is 'mmx'; this machine has 'auto'"):
         _native.SparseLinear(layout_of(make_encoder()), instructions="mmx")
+
+
+def test_the_encoder_takes_lists_in_place_of_observations_and_so_do_copies(
+    observations: Observations,
+) -> None:
+    encoder = copy.deepcopy(make_encoder())
+    layout = layout_of(make_encoder())
+    encoder.read_lists_with(_native.SparseLinear(layout))
+    lists = torch.from_numpy(listed(layout, observations).view(np.int16))
+    expected = encoder(to_tensors(observations._asdict()))
+    for reader in (encoder, copy.deepcopy(encoder)):
+        for obs in ({"active": lists}, reader.prepare({"active": lists})):
+            torch.testing.assert_close(reader(obs), expected, rtol=0, atol=1e-5)

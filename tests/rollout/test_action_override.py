@@ -67,3 +67,19 @@ def test_other_actions_are_not_touched() -> None:
     actions: NDArray[np.int64] = np.array([7, 8, 9])
     override.apply(actions, np.zeros(ENVS, bool))
     assert actions.tolist() == [7, 0, 9]
+
+
+def test_plans_can_be_taken_for_many_steps_ahead() -> None:
+    override = ActionOverride(ENVS)
+    override.follow([4, 5, 6], [0])
+    override.follow([7], [2])
+    assert override.take(2).tolist() == [[4, -1, 7], [5, -1, -1]]
+    assert override.active == 1
+    assert overridden(override, [False] * 3) == ([6, 9, 9], [True, False, False])
+    assert override.take(1).tolist() == [[-1, -1, -1]]
+
+
+def test_only_a_script_depends_on_how_episodes_end() -> None:
+    assert ActionOverride(ENVS, script=[1], episodes=1).has_script
+    assert not ActionOverride(ENVS, script=[1], episodes=0).has_script
+    assert not ActionOverride(ENVS).has_script

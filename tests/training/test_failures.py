@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 import torch
 from tiny import UPDATE, tiny
+from torch import Tensor
 
 from warpzone.errors import CheckpointError, ConfigError, RunError
+from warpzone.models.tree import map_tree
 from warpzone.runs import checkpoint
 from warpzone.runs.checkpoint_store import CheckpointStore, find_latest, list_checkpoints
 from warpzone.runs.directory import RunDirectory
@@ -39,12 +41,13 @@ def only_run(folder: Path) -> RunDirectory:
     return RunDirectory(path)
 
 
+@pytest.mark.parametrize("acting", ["native", "torch"])
 def test_an_error_in_an_update_leaves_a_state_to_go_on_from(
-    tmp_path: Path, rom_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, rom_path: Path, monkeypatch: pytest.MonkeyPatch, acting: str
 ) -> None:
     break_update(monkeypatch, ValueError("a bug"))
     with pytest.raises(ValueError, match="a bug"):
-        session.start(tiny(tmp_path, updates=5), "quiet")
+        session.start(tiny(tmp_path, updates=5, acting=acting), "quiet")
     run = only_run(tmp_path)
     latest = find_latest(run.path)
     assert latest is not None
@@ -52,15 +55,17 @@ def test_an_error_in_an_update_leaves_a_state_to_go_on_from(
     assert "a bug; the latest state is saved" in run.log.read_text()
     assert (last_heartbeat(run.heartbeat) or {})["phase"] == "crashed"
     state = checkpoint.load(latest).state
-    trainer = Trainer(tiny(tmp_path))
+    trainer = Trainer(tiny(tmp_path, acting=acting))
     trainer.load_state_dict(dict(state))
     obs, info = trainer.env.observe()
+    saved = map_tree(Tensor.clone, trainer.storage.obs(0))
+    trainer.collector.put_first(obs, info["steps"] == 0)
     for name, part in trainer.storage.obs(0).items():
-        assert (part.numpy() == obs[name]).all(), "the saved observation is not the present one"
+        assert torch.equal(part, saved[name]), "the saved observation is not the present one"
     assert (trainer.storage.first[0].numpy() == (info["steps"] == 0)).all()
     trainer.close()
     monkeypatch.undo()
-    session.resume(run.path, tiny(tmp_path, updates=5), display="quiet")
+    session.resume(run.path, tiny(tmp_path, updates=5, acting=acting), display="quiet")
     latest = find_latest(run.path)
     assert latest is not None
     assert checkpoint.read_meta(latest).steps == 5 * UPDATE

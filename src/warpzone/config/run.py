@@ -134,7 +134,8 @@ class WatchOptions:
     )
     slow_step: float = option(
         1.0,
-        "Seconds from which a step of the environments counts as slow; 0 disables tracing.",
+        "Seconds from which a step of the environments counts as slow; 0 disables tracing. Not "
+        "measured with native acting, which plays whole rollouts.",
         at_least=0.0,
         at_most=1e6,
         metavar="SECONDS",

@@ -121,8 +121,17 @@ _SPEED = [
     _speed("speed/steps_per_second", "steps/s", "Environment steps per second of training."),
     _speed("speed/updates_per_second", "updates/s", "Updates per second of training."),
     Metric("speed/rollout_seconds", "s", "Collecting, per update; with --overlap, while learning."),
-    Metric("speed/emulation_seconds", "s", "Part of collecting: stepping the envs, per update."),
-    Metric("speed/inference_seconds", "s", "Part of collecting: choosing actions, per update."),
+    Metric(
+        "speed/emulation_seconds",
+        "s",
+        "Part of collecting: stepping the envs, per update. With native acting, the time of "
+        "collecting is divided as that of its threads.",
+    ),
+    Metric(
+        "speed/inference_seconds",
+        "s",
+        "Part of collecting: choosing actions, per update; divided in the same way.",
+    ),
     Metric("speed/learn_seconds", "s", "Learning, per update."),
     _speed("speed/other_share", "share", "Time outside emulation, inference and learning."),
     Metric(
