@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS ?= dev,play,sb3,train,nes-py
+EXTRAS ?= dev,play,sb3,train,nes-py,dashboard
 CMAKE := $(BIN)/cmake
 CTEST := $(BIN)/ctest
 GENERATOR := -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja)
@@ -11,7 +11,7 @@ NATIVE_SOURCES := $(shell find native cmake -name '*.cpp' -o -name '*.hpp' -o -n
 	-o -name '*.cmake' -o -name CMakeLists.txt) CMakeLists.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup native demo test test-native test-python lint format sanitize sanitize-threads fuzz bench soak \
+.PHONY: help setup native demo test test-native test-python test-browser lint format sanitize sanitize-threads fuzz bench soak \
 	numpy1 reference docs clean
 
 help:  ## List the targets
@@ -66,7 +66,10 @@ test-native: $(VENV)/.tools
 	$(CTEST) --test-dir build/tests --no-tests=error --output-on-failure
 
 test-python: setup
-	$(BIN)/python -m pytest -n auto --dist worksteal -m 'not slow and not reference'
+	$(BIN)/python -m pytest -n auto --dist worksteal -m 'not slow and not reference and not browser'
+
+test-browser: setup  ## Test the dashboard in Chromium (Debian: apt-get install chromium)
+	$(BIN)/python -m pytest -m browser tests/browser
 
 lint: $(VENV)/.installed  ## Check with ruff, mypy and clang-format
 	$(BIN)/ruff check .

@@ -16,6 +16,7 @@ from warpzone.commands.bench_replay import BenchReplay
 from warpzone.commands.bench_train import BenchTrain
 from warpzone.commands.campaign import Campaign
 from warpzone.commands.command import Command, Group, description, summary
+from warpzone.commands.dashboard import Dashboard
 from warpzone.commands.doctor import Doctor
 from warpzone.commands.evaluate import Evaluate
 from warpzone.commands.export import Export
@@ -43,6 +44,7 @@ Examples:
   warpzone eval runs/mario-1-1          # how often it clears the level
   warpzone video runs/mario-1-1         # record it
   warpzone runs list                    # what has been trained so far
+  warpzone dashboard                    # all runs in the browser, live
   warpzone solve --level 8-4            # find inputs that clear a level by search
   warpzone play --level 1-1             # play yourself, in a window
   warpzone doctor                       # what is wrong on this machine"""
@@ -58,6 +60,7 @@ COMMANDS: dict[str, type[Command] | Group] = {
     "eval": Evaluate,
     "video": Video,
     "runs": Group("List runs and inspect checkpoints.", {"list": RunsList, "show": RunsShow}),
+    "dashboard": Dashboard,
     "campaign": Campaign,
     "export": Export,
     "scoreboard": Scores,

@@ -91,3 +91,7 @@ class LevelWarning(UserWarning):
 
 class UnknownRomWarning(UserWarning):
     """A game image has the game's shape but is none of the known dumps."""
+
+
+class ServerError(WarpzoneError, RuntimeError):
+    """The dashboard cannot be served as asked."""

@@ -268,6 +268,15 @@ CASES: dict[str, list[Case]] = {
         Case("a ROM that is none", ("--rom", ROM), spoil.content(ROM, b"x")),
         Case("an endless ROM", ("--rom", ROM), spoil.device(ROM)),
     ],
+    "dashboard": [
+        Case("no such folder", (ESCAPES,)),
+        Case("a file as the folder", (ROM,)),
+        Case("nonsense as a port", ("--port", ESCAPES)),
+        Case("a port that does not exist", ("--port", "65536")),
+        Case("an address that is none", ("--host", ESCAPES, "--port", "0")),
+        Case("a null character in the address", ("--host", "\0", "--port", "0")),
+        Case("a weak token", ("--token", "1234")),
+    ],
     "runs show": [
         *_files(CHECKPOINT, CHECKPOINT),
         *_json(SIDECAR, RUN, codes=WORKS),

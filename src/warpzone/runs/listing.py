@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections import deque
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from warpzone.system.json_file import read_bytes
 from warpzone.telemetry.heartbeat import state_of
 from warpzone.telemetry.metrics import STEPS, UPDATES
 from warpzone.telemetry.reading import Row, finite, last_line
+
+_SIMPLE_LEVEL = re.compile(r'^level = "([\w.,+-]*)"$', re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,8 @@ class RunSummary:
         elapsed: Seconds of training; None when they are not known.
         state: 'running', 'stalled', 'finished', 'interrupted', 'crashed' or 'new'.
         changed: Unix seconds of the last heartbeat.
+        steps_per_second: Speed of the last row; None when it is not known.
+        heartbeat: The last heartbeat, from which the state can be told anew.
         damages: Files that are damaged, and how.
     """
 
@@ -40,6 +45,8 @@ class RunSummary:
     elapsed: float | None
     state: str
     changed: float
+    steps_per_second: float | None = None
+    heartbeat: Row | None = None
     damages: tuple[str, ...] = ()
 
 
@@ -52,7 +59,7 @@ def list_runs(folder: Path, depth: int = 3, most_entries: int = 20_000) -> list[
         most_entries: Directory entries after which the search ends.
     """
     return sorted(
-        (summarize_run(path) for path in _find(folder, depth, most_entries)),
+        (summarize_run(path) for path in find_runs(folder, depth, most_entries)),
         key=lambda run: run.path,
     )
 
@@ -88,6 +95,8 @@ def summarize_run(path: Path) -> RunSummary:
         elapsed=finite(row, "run/elapsed"),
         state=state_of(heartbeat or None),
         changed=finite(heartbeat, "time") or _modified(run.config),
+        steps_per_second=finite(row, "speed/steps_per_second"),
+        heartbeat=heartbeat or None,
         damages=tuple(damages),
     )
 
@@ -99,8 +108,11 @@ def _modified(path: Path) -> float:
         return 0.0  # Deleted since it was found.
 
 
-def _find(folder: Path, depth: int, most_entries: int) -> list[Path]:
-    """Breadth first, so that near runs are found before the limit; links are not followed."""
+def find_runs(folder: Path, depth: int = 3, most_entries: int = 20_000) -> list[Path]:
+    """Finds run directories, breadth first, so that near runs are found before the limit.
+
+    Links are not followed.
+    """
     found = []
     waiting = deque([(folder, 0)])
     seen = 0
@@ -128,7 +140,11 @@ def _find(folder: Path, depth: int, most_entries: int) -> list[Path]:
 def _level(config: Path) -> str | None:
     """The option named `level` or `levels`, at the top of the configuration or in a table."""
     try:
-        tree = tomllib.loads(read_bytes(config).decode())
+        text = read_bytes(config).decode()
+        simple = _SIMPLE_LEVEL.search(text)
+        if simple is not None:  # Parsing a whole configuration takes milliseconds.
+            return simple[1]
+        tree = tomllib.loads(text)
     except (OSError, ValueError, RecursionError):
         return None
     for table in [tree, *(value for value in tree.values() if isinstance(value, dict))]:

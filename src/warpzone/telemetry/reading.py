@@ -18,7 +18,7 @@ from warpzone.telemetry.metrics import SESSION, STEPS
 _log = logging.getLogger(__name__)
 
 _LISTING_ATTEMPTS = 5
-_TAIL_BYTES = 256 * 1024
+_TAIL_BYTES = (16 * 1024, 256 * 1024)
 # Far more than a sink writes into one file; a larger one is not ours and may not fit in memory.
 _MOST_BYTES = 4 * ROTATE_BYTES
 
@@ -137,29 +137,45 @@ def _without_repeats(lines: Iterable[Row], session_name: str, place_name: str) -
 
 
 def last_line(path: Path, on_damage: OnDamage = warn_of_damage) -> Row | None:
-    """Returns the newest whole object of a stream without reading all of it."""
+    """Returns the newest whole object of a stream without reading all of it.
+
+    Damages are counted in the part that was read.
+    """
     for file in reversed(segments(path)):
-        rows = list(_rows_of(file, _tail(file, on_damage), on_damage))
-        if rows:
-            return rows[-1]
+        for size in _TAIL_BYTES:
+            lines, complete = _tail(file, size, on_damage)
+            newest = next((row for line in reversed(lines) if (row := _parse(line))), None)
+            if newest is None and not complete:
+                continue  # A longer part of the file may hold one.
+            # Lines that look like objects are not parsed: a list of runs reads many of them.
+            list(_rows_of(file, [line for line in lines if not _looks_whole(line)], on_damage))
+            if newest is not None:
+                return newest
+            break
     return None
 
 
-def _tail(file: Path, on_damage: OnDamage) -> list[bytes]:
+def _looks_whole(line: bytes) -> bool:
+    return line[:1] == b"{" and line[-2:] in (b"}\n", b"\r\n")
+
+
+def _tail(file: Path, size: int, on_damage: OnDamage) -> tuple[list[bytes], bool]:
+    """The last lines of a file, and whether these are all of it that will be read."""
     try:
         if file.suffix == ".gz":
             damages: list[tuple[Path, str]] = []
             content = _read_segment(file, damages)
             for damage in damages:
                 on_damage(*damage)
-            return content.splitlines(keepends=True)
+            return content.splitlines(keepends=True), True
         with file.open("rb") as stream:
-            begin = max(0, stream.seek(0, os.SEEK_END) - _TAIL_BYTES)
+            begin = max(0, stream.seek(0, os.SEEK_END) - size)
             stream.seek(begin)
             lines = stream.read().splitlines(keepends=True)
     except FileNotFoundError:
-        return []
-    return lines[1:] if begin > 0 else lines  # The first may be a part of a line.
+        return [], True
+    # The first may be a part of a line.
+    return (lines[1:], size == _TAIL_BYTES[-1]) if begin > 0 else (lines, True)
 
 
 def finite(row: Mapping[str, Any], name: str) -> float | None:

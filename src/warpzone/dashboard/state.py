@@ -1,0 +1,37 @@
+"""Everything that the routes of one server share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from starlette.requests import HTTPConnection
+
+from warpzone.dashboard.metric_file import MetricFiles
+from warpzone.dashboard.run_catalog import RunCatalog
+from warpzone.dashboard.settings import Settings
+
+
+@dataclass(frozen=True)
+class ServerState:
+    """The shared parts.
+
+    Attributes:
+        settings: What is served, and to whom.
+        catalog: The runs.
+        metrics: The tables of metrics that were looked at last.
+    """
+
+    settings: Settings
+    catalog: RunCatalog
+    metrics: MetricFiles
+
+    @classmethod
+    def of(cls, settings: Settings) -> ServerState:
+        """The parts of a new server."""
+        return cls(settings, RunCatalog(settings.folder), MetricFiles())
+
+
+def state_of_request(connection: HTTPConnection) -> ServerState:
+    """The shared parts, for a route."""
+    state: ServerState = connection.app.state.warpzone
+    return state

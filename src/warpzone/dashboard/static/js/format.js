@@ -1,0 +1,43 @@
+// Numbers, durations and moments for people.
+
+export function count(value) {
+  if (value === null || value === undefined) return "–";
+  const size = Math.abs(value);
+  if (size >= 1e9) return `${(value / 1e9).toFixed(2)}G`;
+  if (size >= 1e6) return `${(value / 1e6).toFixed(2)}M`;
+  if (size >= 1e4) return `${(value / 1e3).toFixed(0)}k`;
+  return Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(4)));
+}
+
+export function exact(value) {
+  if (value === null || value === undefined || Number.isNaN(value)) return "–";
+  if (Number.isInteger(value)) return value.toLocaleString("en");
+  const size = Math.abs(value);
+  return size >= 1e-3 && size < 1e6 ? String(Number(value.toPrecision(5))) : value.toExponential(3);
+}
+
+export function percent(value) {
+  return value === null || value === undefined ? "–" : `${(100 * value).toFixed(value > 0 && value < 0.1 ? 1 : 0)} %`;
+}
+
+export function duration(seconds) {
+  if (seconds === null || seconds === undefined) return "–";
+  if (seconds < 90) return `${Math.round(seconds)} s`;
+  const minutes = seconds / 60;
+  if (minutes < 90) return `${Math.round(minutes)} min`;
+  const hours = minutes / 60;
+  return hours < 48 ? `${hours.toFixed(1)} h` : `${(hours / 24).toFixed(1)} d`;
+}
+
+export function bytes(value) {
+  let rest = value;
+  for (const unit of ["B", "KiB", "MiB"]) {
+    if (rest < 1024) return `${Number(rest.toPrecision(3))} ${unit}`;
+    rest /= 1024;
+  }
+  return `${Number(rest.toPrecision(3))} GiB`;
+}
+
+export function moment(seconds) {
+  return seconds ? new Date(seconds * 1000).toLocaleString() : "–";
+}
