@@ -148,7 +148,7 @@ def options() -> str:
 
 
 def _shown(value: object) -> str:
-    return f"`{show(value)}`" if value != "" else ""
+    return f"`{show(value)}`" if value not in ("", ()) else ""
 
 
 TABLES: dict[str, Callable[[], str]] = {

@@ -22,6 +22,7 @@ from warpzone.commands.evaluate import Evaluate
 from warpzone.commands.export import Export
 from warpzone.commands.parser import parse_command
 from warpzone.commands.play import Play
+from warpzone.commands.plugins import PluginOptions
 from warpzone.commands.render import Render
 from warpzone.commands.report import Report
 from warpzone.commands.rom import RomImport, RomInstall, RomShow
@@ -33,6 +34,7 @@ from warpzone.commands.train import Train
 from warpzone.commands.video import Video
 from warpzone.config.values import suggestion
 from warpzone.errors import ConfigError, WarpzoneError
+from warpzone.registry import load_plugins
 from warpzone.system.os_errors import describe_os_error
 from warpzone.system.text import printable
 
@@ -92,9 +94,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit code.
     """
     arguments = list(sys.argv[1:] if arguments is None else arguments)
-    # PyTorch's threads otherwise spin while they wait for each other: with another busy program on
-    # the machine, training was measured to be more than twenty times slower.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     _escape_unprintable()
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning
@@ -151,6 +150,8 @@ def _dispatch(arguments: list[str]) -> int:
     except SystemExit:  # --help
         sys.stdout.flush()  # Here, where a reader that has gone away is expected.
         return 0
+    if isinstance(parsed, PluginOptions):
+        load_plugins(parsed.plugin)
     return parsed.run()
 
 

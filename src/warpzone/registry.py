@@ -1,4 +1,4 @@
-"""What users can plug in by name: encoders, rewards and algorithms.
+"""What users can plug in by name: encoders, rewards, algorithms and vector wrappers.
 
 A name belongs to the function or class that registered it. Importing the module that registers it
 is all that is needed to use it:
@@ -9,10 +9,10 @@ is all that is needed to use it:
     def make_encoder(space, size):
         return MyNetwork(space, size)
 
-    warpzone.training(level="1-1", encoder="tiny")
+    warpzone.train(level="1-1", encoder="tiny")
 
 From the command line, `--plugin my_module` imports the module first. Runs and policy files record
-names and modules, never code: whoever loads one imports the module again.
+names and modules, never code. Loading one never imports a module: whoever loads it does.
 """
 
 from __future__ import annotations
@@ -39,11 +39,18 @@ RewardFunction = Callable[[Info, Info], NDArray[Any]]
 
 AlgorithmClass = type[Any]
 """A subclass of `warpzone.Algorithm`."""
+Wrap = Callable[[Any], Any]
+"""Puts Gymnasium's vector wrappers around a vector environment."""
 
 Item = TypeVar("Item")
 Factory = TypeVar("Factory", bound=EncoderFactory)
 Function = TypeVar("Function", bound=RewardFunction)
 Class = TypeVar("Class", bound=AlgorithmClass)
+Wrapper = TypeVar("Wrapper", bound=Wrap)
+
+NO_WRAPPER = "none"
+# What an error shows; a file of a stranger may name any number of endless modules.
+_MOST_NAMED, _LONGEST_NAME = 5, 100
 
 
 class Registry(Generic[Item]):
@@ -55,10 +62,11 @@ class Registry(Generic[Item]):
         Args:
             kind: What the names stand for, such as 'encoder'.
             option: The option that takes a name, such as 'model.encoder'.
-            builtin: Names that only this package may register.
+            builtin: Names that belong to this package.
         """
         self.kind, self.option, self.builtin = kind, option, tuple(builtin)
         self._items: dict[str, Item] = {}
+        self._plugins: dict[str, str] = {}
 
     def add(self, name: str, item: Item) -> None:
         """Registers a function or class under a name.
@@ -76,6 +84,7 @@ class Registry(Generic[Item]):
                 "name already; choose another"
             )
         self._items[name] = item
+        self._plugins[name] = _importing[-1] if _importing else provider
 
     def names(self) -> list[str]:
         """Every name that can be used now, the built-in ones first."""
@@ -91,34 +100,60 @@ class Registry(Generic[Item]):
         Raises:
             PluginError: There is no such name.
         """
-        if name in self._items:
-            return self._items[name]
-        message = f"{self.option} is {name!r}, but no such {self.kind} is registered"
-        if plugins:
-            modules = " and ".join(plugins)
-            options = " ".join(f"--plugin {plugin}" for plugin in plugins)
-            raise PluginError(
-                f"{message}; it comes from {modules}: import that first, or give {options}"
-            )
+        if name not in self._items:
+            raise PluginError(self._missing(name, plugins))
+        return self._items[name]
+
+    def check(self, name: str, plugins: Sequence[str] = ()) -> None:
+        """Checks that a name can be used.
+
+        Args:
+            name: The name.
+            plugins: Modules that a run recorded; they are named if the name is missing.
+
+        Raises:
+            PluginError: There is no such name.
+        """
+        if name not in self.names():
+            raise PluginError(self._missing(name, plugins))
+
+    def is_own(self, name: str) -> bool:
+        """Whether a name was registered by a user."""
+        return name in self._items and name not in self.builtin
+
+    def plugin(self, name: str) -> str:
+        """What to import, or to give as `--plugin`, for a registered name of a user."""
+        return self._plugins[name]
+
+    def _missing(self, name: str, plugins: Sequence[str]) -> str:
+        message = f"{self.option} is {_short(name)!r}, but no such {self.kind} is registered"
+        absent = [_short(plugin) for plugin in plugins if plugin not in _imported][:_MOST_NAMED]
+        if absent:
+            options = " ".join(f"--plugin {plugin}" for plugin in absent)
+            return f"{message}; it comes from {' and '.join(absent)}: import it, or give {options}"
         close = difflib.get_close_matches(name, self.names(), 1)
-        known = f" (did you mean {close[0]!r}?)" if close else f"; there are {self._listed()}"
-        raise PluginError(f"{message}{known}; names of your own need --plugin MODULE")
+        if close:
+            return f"{message}; did you mean {close[0]}?"
+        if plugins:
+            modules = " and ".join(plugins[:_MOST_NAMED])
+            return f"{message} by {modules}; there are {', '.join(self.names())}"
+        return (
+            f"{message}; there are {', '.join(self.names())}, and those of a plug-in need --plugin "
+            "MODULE"
+        )
 
-    def _listed(self) -> str:
-        return ", ".join(self.names()) or "none yet"
 
-    def provider(self, name: str) -> str:
-        """The module that registered a name; empty for built-in and unknown names."""
-        if name in self.builtin or name not in self._items:
-            return ""
-        return _provider(self._items[name])
-
+_importing: list[str] = []
+"""Plug-ins that are being imported, the innermost last."""
+_imported: set[str] = set()
+"""Plug-ins that `load_plugins` has imported."""
 
 encoders: Registry[EncoderFactory] = Registry(
-    "encoder", "model.encoder", ("space-to-depth", "nature", "impala", "tiles")
+    "encoder", "model.encoder", ("auto", "space-to-depth", "nature", "impala", "tiles")
 )
 algorithms: Registry[AlgorithmClass] = Registry("algorithm", "learn.algo", ("ppo", "vtrace"))
-rewards: Registry[RewardFunction] = Registry("reward", "reward.function")
+rewards: Registry[RewardFunction] = Registry("reward", "reward.kind", ("shaped", "classic"))
+wrappers: Registry[Wrap] = Registry("wrapper", "env.wrap", (NO_WRAPPER,))
 
 
 def register_encoder(name: str) -> Callable[[Factory], Factory]:
@@ -133,7 +168,7 @@ def register_encoder(name: str) -> Callable[[Factory], Factory]:
         >>> @warpzone.register_encoder("tiny")
         ... def make_encoder(space, size):
         ...     return TinyNetwork(space["tiles"].shape, size)
-        >>> warpzone.training(level="1-1", obs="tiles", encoder="tiny", steps=300_000)
+        >>> warpzone.train(level="1-1", obs="tiles", encoder="tiny", steps=300_000)
     """
 
     def register(factory: Factory) -> Factory:
@@ -146,14 +181,16 @@ def register_encoder(name: str) -> Callable[[Factory], Factory]:
 def register_reward(name: str) -> Callable[[Function], Function]:
     """Registers a reward for training, in place of the environment's own.
 
-    The decorated function takes the info of a step and the info of the step before, both dicts of
-    arrays with one value per environment, and returns one reward per environment.
+    The decorated function takes the info of a step and the info before it, both dicts of arrays
+    with one value per environment, and returns one finite number per environment. At the first step
+    of an episode, `previous` is the info of its reset; at the last one, `info` is the info of the
+    episode's end. No difference ever spans two episodes.
 
     Example:
         >>> @warpzone.register_reward("coins")
         ... def coins(info, previous):
         ...     return info["coins"] - previous["coins"]
-        >>> warpzone.training(level="1-1", obs="tiles", reward="coins", steps=300_000)
+        >>> warpzone.train(level="1-1", obs="tiles", reward="coins", steps=300_000)
     """
 
     def register(function: Function) -> Function:
@@ -173,6 +210,38 @@ def register_algorithm(name: str) -> Callable[[Class], Class]:
     return register
 
 
+def register_wrapper(name: str) -> Callable[[Wrapper], Wrapper]:
+    """Registers vector wrappers for training, evaluation and videos.
+
+    The decorated function takes a `gymnasium.vector.VectorEnv` and returns it inside one or more
+    `gymnasium.vector.VectorWrapper`s; a class of such a wrapper can be decorated as well. The
+    environments inside have autoreset disabled: `step` shows the end of each episode, and ended
+    environments are reset through the wrapper with `options={"reset_mask": ...}`.
+
+    Example:
+        >>> @warpzone.register_wrapper("half")
+        ... def halve(env):
+        ...     return TransformReward(env, lambda reward: reward / 2)
+        >>> warpzone.train(level="1-1", obs="tiles", wrap="half", steps=300_000)
+    """
+
+    def register(wrap: Wrapper) -> Wrapper:
+        wrappers.add(name, wrap)
+        return wrap
+
+    return register
+
+
+def name_of_wrapper(wrap: Wrap) -> str:
+    """The name of a wrapper, which is registered if it was not."""
+    for name in wrappers.names():
+        if wrappers.is_own(name) and wrappers.get(name) is wrap:
+            return name
+    name = f"{_provider(wrap)}:{_qualname(wrap) or type(wrap).__qualname__}"
+    wrappers.add(name, wrap)
+    return name
+
+
 def load_plugins(plugins: Sequence[str]) -> None:
     """Imports modules that register names.
 
@@ -183,20 +252,28 @@ def load_plugins(plugins: Sequence[str]) -> None:
         PluginError: A module is not found, or fails while it is imported.
     """
     for plugin in plugins:
+        _importing.append(plugin)
         try:
             _import_file(Path(plugin)) if plugin.endswith(".py") else _import_module(plugin)
         except (PluginError, ConfigError):
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # A script may leave when it finds no arguments.
             raise PluginError(
                 f"--plugin {plugin} failed while it was imported: {type(error).__name__}: {error}"
             ) from error
+        finally:
+            _importing.pop()
+        _imported.add(plugin)
 
 
 def _import_module(name: str) -> ModuleType:
-    if importlib.util.find_spec(name.partition(".")[0]) is None:
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.append(here)  # `python -m` searches it, an installed command does not.
+    parts = name.split(".")
+    if not all(map(str.isidentifier, parts)) or importlib.util.find_spec(parts[0]) is None:
         raise PluginError(
-            f"--plugin {name} is not a module that Python finds; give the path of a .py file, or "
+            f"--plugin {_short(name)!r} is not a module that Python finds; give the path of a .py file, or "
             "add its folder to PYTHONPATH"
         )
     return importlib.import_module(name)
@@ -204,7 +281,7 @@ def _import_module(name: str) -> ModuleType:
 
 def _import_file(path: Path) -> None:
     if not path.is_file():
-        raise PluginError(f"--plugin {path} does not exist")
+        raise PluginError(f"--plugin {_short(str(path))} is not a file")
     loaded = sys.modules.get(path.stem)
     if loaded is not None:
         if loaded.__file__ is not None and Path(loaded.__file__).resolve() == path.resolve():
@@ -223,6 +300,10 @@ def _import_file(path: Path) -> None:
     except BaseException:
         del sys.modules[path.stem]
         raise
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST_NAME else f"{text[:_LONGEST_NAME]}..."
 
 
 def _redefines(old: object, new: object) -> bool:

@@ -16,6 +16,9 @@ from warpzone.config.kinds import Choice, Number, Switch, Text, Weight, Whole, k
 from warpzone.config.option import Option
 from warpzone.config.sources import TRAIN_PREFIX, variable_name
 from warpzone.config.values import show
+from warpzone.registry import register_wrapper
+
+register_wrapper("wrapper-of-this-test")(lambda env: env)
 
 OPTIONS = {option.path: option for option in train_options()}
 
@@ -33,6 +36,7 @@ SPECIAL: dict[str, Any] = {
     "env.level": "1-2",
     "env.actions": "NOOP,RIGHT+B,RIGHT+A+B",
     "env.size": (96, 112),
+    "env.wrap": "wrapper-of-this-test",
     "env.backend": "nes-py",
     "env.vector": "sync",
     "model.encoder": "tiles",
@@ -41,6 +45,7 @@ SPECIAL: dict[str, Any] = {
     "reward.kind": "classic",
     "reward.distance": (0.02, 0.01, 500_000),
     "replay.capacity": 65_536,
+    "run.plugins": ("one_module", "folder/two.py"),
     "adaptive.thresholds": (0.2, 0.9),
     "adaptive.distance_bounds": (0.25, 3.0),
     "adaptive.entropy_bounds": (0.25, 3.0),
@@ -92,6 +97,8 @@ def by_command_line(values: dict[str, Any]) -> TrainConfig:
         flag = OPTIONS[path].flag
         if isinstance(value, bool):
             arguments.append(f"--{flag}" if value else f"--no-{flag}")
+        elif OPTIONS[path].repeated:
+            arguments += [f"--{flag}={part}" for part in value]
         else:
             arguments.append(f"--{flag}={show(value)}")
     train = parse_command(Train, "train", arguments, environment={})

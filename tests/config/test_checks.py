@@ -109,7 +109,10 @@ def test_no_number_may_be_nan_or_infinite(option: Option, value: float) -> None:
         (TrainConfig(learn=LearnOptions(gamma=1.5)), r"learn\.gamma is 1\.5"),
         (TrainConfig(learn=LearnOptions(clip_coef=math.nan)), r"learn\.clip_coef is nan"),
         (TrainConfig(learn=LearnOptions(optimizer="sgd")), "adam or adamw"),  # type: ignore[arg-type]
-        (TrainConfig(learn=LearnOptions(algo="evil")), "no such algorithm; known are ppo, vtrace"),
+        (
+            TrainConfig(learn=LearnOptions(algo="evil")),
+            "no such algorithm is registered; there are ppo",
+        ),
         (TrainConfig(model=ModelOptions(encoder="impale")), r"did you mean impala\?"),
         (TrainConfig(run=RunOptions(seed=2**63)), r"run\.seed is"),
         (

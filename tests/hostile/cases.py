@@ -102,6 +102,24 @@ def _outputs(*arguments: str, option: str = "-o", suffix: str = "") -> Iterator[
         yield Case(f"output {what}", (*arguments, option, name))
 
 
+def _plugins(*arguments: str) -> Iterator[Case]:
+    """Plug-ins that cannot be imported."""
+    for what, name in (
+        ("of no name", ""),
+        ("that does not exist", "no_such_module"),
+        ("with escape codes", ESCAPES),
+        ("that is not UTF-8", "caf\udce9"),
+        ("of an endless name", "n" * 5000),
+        ("in a missing folder", "missing/plugin.py"),
+        ("that is a folder", "folder.py"),
+    ):
+        damage = spoil.folder("folder.py")
+        yield Case(f"a plug-in {what}", ("--plugin", name, *arguments), damage)
+    for what, data in (("binary", bytes(range(256))), ("no Python", b"= ="), ("failing", b"1/0")):
+        damage = spoil.content("plugin.py", data)
+        yield Case(f"a plug-in that is {what}", ("--plugin", "plugin.py", *arguments), damage)
+
+
 def _bombs(bombs: Mapping[str, Damage], *arguments: str) -> Iterator[Case]:
     for what, damage in bombs.items():
         yield Case(f"a bomb: {what}", arguments, damage)
@@ -157,6 +175,7 @@ CASES: dict[str, list[Case]] = {
             spoil.content(SOLUTION, b"\xff"),
         ),
         Case("a ROM that is none", SMALL, spoil.content(ROM, b"x"), FAILS, {"WARPZONE_ROM": ROM}),
+        *_plugins(*SMALL),
     ],
     "eval": [
         *_files(POLICY, POLICY),
@@ -167,6 +186,7 @@ CASES: dict[str, list[Case]] = {
         *_bombs(checkpoint_bombs(CHECKPOINT), CHECKPOINT, "--episodes", "1"),
         Case("no such run", (ESCAPES,)),
         Case("a folder of nothing", ("solutions",)),
+        *_plugins(RUN, "--episodes", "1"),
     ],
     "video": [
         *_files(POLICY, POLICY, "-o", "v.mp4"),

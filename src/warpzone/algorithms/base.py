@@ -21,7 +21,7 @@ algorithm of your own. For example, plain advantage actor-critic (A2C):
             value = losses.value_loss(output.values, batch.returns, batch.mask)
             return warpzone.Loss(policy + self.options.vf_coef * value, {"loss/policy": policy})
 
-    warpzone.training(level="1-1", obs="tiles", algo="a2c", epochs=1, steps=300_000)
+    warpzone.train(level="1-1", obs="tiles", algo="a2c", epochs=1, steps=300_000)
 """
 
 from __future__ import annotations

@@ -79,6 +79,7 @@ def measure(
             seed=measuring.seed,
             sticky_prob=0.0 if condition == "steady" else measuring.sticky_prob,
             noop_max=measuring.noop_max,
+            wrap=trained.wrap,
             **trained.env_options(),
         )
     return _result(played)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from warpzone.campaign.options import CampaignOptions
 from warpzone.commands.command import training_options
-from warpzone.commands.train import Display, Train, explicit_options
-from warpzone.config import PRESET_NAMES, Partial, TrainConfig, resolve
+from warpzone.commands.train import Display, Train
+from warpzone.config import PRESET_NAMES, Partial, TrainConfig, explicit_options, resolve
 from warpzone.config.option import option, options_of
 from warpzone.config.sources import TRAIN_PREFIX, variable_name
 from warpzone.errors import ConfigError
@@ -86,7 +86,7 @@ class Campaign(CampaignOptions):
         from warpzone.video.background import BackgroundRecorder
 
         try:
-            with BackgroundRecorder() as recorder:
+            with BackgroundRecorder(config.run.plugins) as recorder:
                 train = RunTraining(self.display, recorder.record, self.resume_with_changes)
                 stop = run_campaign(
                     self.output,

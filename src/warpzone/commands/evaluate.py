@@ -6,13 +6,14 @@ import sys
 from dataclasses import MISSING, dataclass
 from pathlib import Path
 
+from warpzone.commands.plugins import PluginOptions
 from warpzone.config.environment import Sticky
 from warpzone.config.option import option, positional
 from warpzone.config.run import LARGEST_SEED
 
 
 @dataclass(frozen=True)
-class Evaluate:
+class Evaluate(PluginOptions):
     """Play episodes with a trained policy and report how often it clears the level.
 
     Sticky actions (0.25 per frame) and up to 30 no-op frames at the start make every episode

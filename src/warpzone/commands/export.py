@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import MISSING, dataclass
 from pathlib import Path
 
+from warpzone.commands.plugins import PluginOptions
 from warpzone.config.option import option, positional
 
 
 @dataclass(frozen=True)
-class Export:
+class Export(PluginOptions):
     """Write the policy of a run as one small file, to keep or to share.
 
     It holds the averaged weights in half precision, the configuration and where it comes from, but

@@ -208,7 +208,8 @@ def _add(group: Any, option: Option, default: Any, shown: bool) -> None:
             f"--no-{option.flag}", dest=option.path, action="store_const", const=False, help=off
         )
     else:
-        many = {"nargs": "+"} if is_list(option) else {}
+        one_by_one = {"action": "append"} if option.repeated else {"nargs": "+"}
+        many = one_by_one if is_list(option) else {}
         group.add_argument(
             *_flags(option), dest=option.path, metavar=_metavar(option), help=text, **many
         )

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import MISSING, dataclass
 from pathlib import Path
 
+from warpzone.commands.plugins import PluginOptions
 from warpzone.config.option import option, positional
 
 
 @dataclass(frozen=True)
-class Report:
+class Report(PluginOptions):
     """Write one page about a run or a campaign: curves, scoreboard, videos, hints, configuration.
 
     The page is a single HTML file that needs no network and no other files. It can be written while

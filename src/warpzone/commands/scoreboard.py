@@ -6,6 +6,7 @@ from dataclasses import MISSING, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from warpzone.commands.plugins import PluginOptions
 from warpzone.commands.tables import table_console
 from warpzone.config.option import option, positional
 
@@ -16,7 +17,7 @@ _EXIT_DIFFERS = 1
 
 
 @dataclass(frozen=True)
-class Scores:
+class Scores(PluginOptions):
     """Show how well each of the 32 levels is played, and verify it.
 
     The folder is a campaign, or a folder of policies with its scoreboard.json. The table is printed

@@ -11,9 +11,7 @@ from warpzone.config import (
     PRESET_NAMES,
     Partial,
     TrainConfig,
-    from_environment,
-    from_file,
-    merged,
+    explicit_options,
     overlaid,
     resolve,
     to_toml,
@@ -98,7 +96,7 @@ class Train:
         from warpzone.video.background import BackgroundRecorder
 
         try:
-            with BackgroundRecorder() as recorder:
+            with BackgroundRecorder(config.run.plugins) as recorder:
                 if target is not None:
                     run, stop = session.resume(
                         target,
@@ -146,24 +144,6 @@ class Train:
         from warpzone.runs.saved_config import saved_config
 
         return overlaid(saved_config(target), explicit)
-
-
-def explicit_options(file: Path | None, given: Partial, own_variables: list[str]) -> Partial:
-    """What a file, variables and the command line say about training, merged.
-
-    Args:
-        file: A TOML file, if there is one.
-        given: What the command line says.
-        own_variables: Variables with the prefix of training that the command itself reads.
-
-    Raises:
-        ConfigError: The file or a variable is wrong.
-    """
-    return merged(
-        {} if file is None else from_file(file),
-        from_environment(others=own_variables),
-        given,
-    )
 
 
 def _dry_run(config: TrainConfig) -> int:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import MISSING, dataclass
 from pathlib import Path
 
+from warpzone.commands.plugins import PluginOptions
 from warpzone.config.option import option, positional
 from warpzone.config.run import LARGEST_SEED
 
 
 @dataclass(frozen=True)
-class Video:
+class Video(PluginOptions):
     """Record an episode of a trained policy, or a solution that `warpzone solve` found.
 
     Examples:

@@ -11,6 +11,7 @@ from warpzone.config.run import RunOptions, WatchOptions
 from warpzone.config.sources import (
     Partial,
     checked_tree,
+    explicit_options,
     from_environment,
     from_file,
     from_keywords,
@@ -38,6 +39,7 @@ __all__ = [
     "Weight",
     "WorkerOptions",
     "checked_tree",
+    "explicit_options",
     "from_environment",
     "from_file",
     "from_keywords",

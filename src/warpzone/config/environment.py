@@ -61,6 +61,13 @@ class EnvOptions:
         metavar="SET",
         everyday=True,
     )
+    wrap: str = option(
+        "none",
+        "Vector wrapper that a plug-in registers with warpzone.register_wrapper; training, "
+        "evaluation and videos use it.",
+        registry="wrapper",
+        metavar="NAME",
+    )
     num_envs: int = option(
         64,
         "Environments that are stepped together. More give larger batches and use more memory.",

@@ -21,7 +21,6 @@ class ModelOptions:
         "meant for GPUs.",
         registry="encoder",
         metavar="NAME",
-        everyday=True,
     )
     hidden: int = option(
         256,

@@ -1,41 +1,49 @@
-"""Names that options may take from a registry of plug-ins."""
+"""Options whose values are names of a registry, and the plug-ins that registered them."""
 
 from __future__ import annotations
 
-from warpzone.config.values import suggestion
-from warpzone.errors import ConfigError
+from collections.abc import Iterable, Sequence
+from typing import Any
 
-_BUILT_IN = {
-    "encoder": ("auto", "space-to-depth", "nature", "impala", "tiles"),
-    "algorithm": ("ppo", "vtrace"),
-    "reward": ("shaped", "classic"),
+from warpzone.registry import Registry, algorithms, encoders, rewards, wrappers
+
+REGISTRIES: dict[str, Registry[Any]] = {
+    "encoder": encoders,
+    "algorithm": algorithms,
+    "reward": rewards,
+    "wrapper": wrappers,
 }
 
 
-def known_names(kind: str) -> tuple[str, ...]:
-    """The names of a kind: 'encoder', 'algorithm' or 'reward'."""
-    return _BUILT_IN[kind]
-
-
 def is_built_in(kind: str, word: str) -> bool:
-    """Whether a name is ours and not that of a plug-in."""
-    return word in _BUILT_IN[kind]
-
-
-def check_name(kind: str, word: str, name: str) -> None:
-    """Checks a word against a registry.
+    """Whether a name is ours and not that of a plug-in.
 
     Args:
-        kind: 'encoder', 'algorithm' or 'reward'.
-        word: What was given.
-        name: How an error calls the option.
+        kind: 'encoder', 'algorithm', 'reward' or 'wrapper'.
+        word: The name.
+    """
+    return word in REGISTRIES[kind].builtin
+
+
+def check_name(kind: str, word: str, plugins: Sequence[str]) -> None:
+    """Checks the value of an option against a registry.
+
+    Args:
+        kind: 'encoder', 'algorithm', 'reward' or 'wrapper'.
+        word: The value.
+        plugins: Modules that may register it, for the error.
 
     Raises:
-        ConfigError: Nothing is registered under this name.
+        PluginError: Nothing is registered under this name.
     """
-    known = known_names(kind)
-    if word not in known:
-        raise ConfigError(
-            f"{name} is {word!r}; there is no such {kind}; known are {', '.join(known)}"
-            f"{suggestion(word, known)}"
-        )
+    REGISTRIES[kind].check(word, plugins)
+
+
+def plugins_of(names: Iterable[tuple[str, str]]) -> list[str]:
+    """The plug-ins that registered names, each once.
+
+    Args:
+        names: Pairs of a kind and a name; built-in names need no plug-in.
+    """
+    found = [REGISTRIES[kind].plugin(word) for kind, word in names if REGISTRIES[kind].is_own(word)]
+    return list(dict.fromkeys(found))

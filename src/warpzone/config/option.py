@@ -59,6 +59,7 @@ class _Declared:
     registry: str
     everyday: bool
     positional: bool
+    repeated: bool
 
 
 def option(
@@ -75,6 +76,7 @@ def option(
     metavar: str = "",
     short: str = "",
     everyday: bool = False,
+    repeated: bool = False,
 ) -> Any:
     """Declares an option as a dataclass field.
 
@@ -91,6 +93,8 @@ def option(
         metavar: How `--help` shows its value.
         short: A one-letter alias, such as '-o'.
         everyday: Shown by `--help`; the others only by `--help-all`.
+        repeated: Of a list: each value has a flag of its own, so that an argument without a flag
+            may follow.
     """
     declared = _Declared(
         help=help,
@@ -103,6 +107,7 @@ def option(
         registry=registry,
         everyday=everyday,
         positional=False,
+        repeated=repeated,
     )
     return field(default=default, metadata={_KEY: declared})
 
@@ -114,7 +119,9 @@ def weight(default: float, help: str) -> Any:
 
 def positional(default: Any, help: str, *, metavar: str) -> Any:
     """Declares an argument without a flag; `dataclasses.MISSING` makes it required."""
-    declared = _Declared(help, None, "", metavar, "", Limits(), (), "", True, positional=True)
+    declared = _Declared(
+        help, None, "", metavar, "", Limits(), (), "", True, positional=True, repeated=False
+    )
     return field(default=default, metadata={_KEY: declared})
 
 
@@ -146,6 +153,7 @@ class Option:
     registry: str
     everyday: bool
     positional: bool
+    repeated: bool
 
     @property
     def path(self) -> str:
@@ -199,6 +207,7 @@ def _bound(item: Field[Any], hint: Any, table: str, prefix: str) -> Option:
         registry=declared.registry,
         everyday=declared.everyday,
         positional=declared.positional,
+        repeated=declared.repeated,
     )
 
 

@@ -9,6 +9,10 @@ from warpzone.config.option import option
 
 LARGEST_SEED = 2**32 - 1
 """What NumPy and every random stream here take."""
+PLUGIN_HELP = (
+    "Module, or path of a .py file, that registers encoders, rewards, algorithms or wrappers; "
+    "imported first. Repeat it for several. A plug-in that only a file names is never imported."
+)
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,14 @@ class RunOptions:
         everyday=True,
     )
     runs: str = option("runs", "Folder that holds the runs.", metavar="FOLDER")
+    plugins: tuple[str, ...] = option(
+        (),
+        PLUGIN_HELP,
+        flag="plugin",
+        metavar="MODULE",
+        repeated=True,
+        everyday=True,
+    )
     device: str = option(
         "auto",
         "Device of the network: auto, cpu, cuda, cuda:1 or mps.",

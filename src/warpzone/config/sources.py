@@ -18,6 +18,7 @@ from warpzone.config.option import Option
 from warpzone.config.tree import TrainConfig, train_options
 from warpzone.config.values import check_value, read_text, suggestion
 from warpzone.errors import ConfigError
+from warpzone.registry import load_plugins
 
 Partial = Mapping[str, Mapping[str, Any]]
 """Tables of options that were set explicitly."""
@@ -122,6 +123,27 @@ def from_keywords(keywords: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         option = known[name]
         result.setdefault(option.table, {})[option.name] = check_value(option, value, name)
     return result
+
+
+def explicit_options(
+    file: Path | None, given: Partial, other_variables: Iterable[str] = ()
+) -> dict[str, dict[str, Any]]:
+    """What a file, variables and the caller say about training, merged; later ones win.
+
+    Plug-ins that variables or the caller name are imported. Those that only the file names are not:
+    reading a file never executes code.
+
+    Args:
+        file: A TOML file, if there is one.
+        given: What the command line, or Python, says.
+        other_variables: Variables with the prefix of training that somebody else reads.
+
+    Raises:
+        ConfigError: The file or a variable is wrong, or a plug-in cannot be imported.
+    """
+    named = merged(from_environment(others=other_variables), given)
+    load_plugins(named.get("run", {}).get("plugins", ()))
+    return merged({} if file is None else from_file(file), named)
 
 
 def from_environment(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 from warpzone.config.environment import EnvOptions, RewardOptions, StartOptions, WorkerOptions
 from warpzone.config.guidance import AdaptiveOptions, RescueOptions, ScriptOptions
 from warpzone.config.learning import LearnOptions, ModelOptions, ReplayOptions
-from warpzone.config.names import check_name
+from warpzone.config.names import check_name, plugins_of
 from warpzone.config.option import Option, options_of, table, tables_of
 from warpzone.config.run import RunOptions, WatchOptions
 from warpzone.config.values import check_value, show
@@ -43,6 +43,12 @@ class TrainConfig:
         """The value of an option."""
         return getattr(getattr(self, option.table), option.name)
 
+    def with_plugins(self) -> TrainConfig:
+        """The same configuration, which also names the plug-ins that registered what it uses."""
+        used = plugins_of((o.registry, self.value(o)) for o in train_options() if o.registry)
+        plugins = tuple(dict.fromkeys((*self.run.plugins, *used)))
+        return replace(self, run=replace(self.run, plugins=plugins))
+
     def verify(self) -> None:
         """Checks every value, and whether they fit together.
 
@@ -52,7 +58,7 @@ class TrainConfig:
         for option in train_options():
             value = check_value(option, self.value(option), option.path)
             if option.registry:
-                check_name(option.registry, value, option.path)
+                check_name(option.registry, value, self.run.plugins)
         _check_batches(self)
         _check_vector(self)
         _check_observation(self)

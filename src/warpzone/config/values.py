@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from warpzone.config.kinds import Choice, Several, Switch, UnfitError, kind_of, may_be_none
@@ -81,7 +82,9 @@ def show(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, tuple):
-        return ":".join(show(part) for part in value)
+        # Lists have commas between their values, rows of numbers have colons.
+        texts = any(isinstance(part, str | Path) for part in value)
+        return ("," if texts else ":").join(show(part) for part in value)
     if isinstance(value, float):
         return f"{value:g}"
     return str(value)

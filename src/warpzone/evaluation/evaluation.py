@@ -1,4 +1,4 @@
-"""Evaluation: one episode in each of many lanes, all from the true start."""
+"""Evaluation: one episode in each of many environments, all from the true start."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 
 from warpzone.envs.endings import CLEAR, end_name
 from warpzone.envs.vector import MarioVectorEnv
+from warpzone.envs.wrapping import EpisodeEnv, Wrap
 from warpzone.evaluation.wilson import Interval, wilson
-from warpzone.step_info import step_info
 
 
 class Policy(Protocol):
-    """Chooses an action for every lane; `first` marks lanes whose episode begins."""
+    """Chooses actions; `first` marks environments whose episode begins."""
 
     def __call__(self, obs: Any, first: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Returns an action a lane."""
+        """Returns one action per environment."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,17 @@ class Evaluation:
         """Where the true clear rate lies, with 95 % confidence."""
         return wilson(self.clears, len(self.episodes))
 
+    def __str__(self) -> str:
+        """One line for people."""
+        low, high = self.interval
+        facts = self.summary()
+        ends = ", ".join(f"{end} {count}" for end, count in facts["ends"].items())
+        return (
+            f"{self.level}: {self.clears} of {len(self.episodes)} episodes clear "
+            f"({self.clear_rate:.0%}, 95 % interval {low:.0%}-{high:.0%}); mean progress "
+            f"{facts['progress_mean']:,.0f} pixels; ends: {ends}"
+        )
+
     def summary(self) -> dict[str, Any]:
         """Plain numbers for JSON."""
         ends = [episode.end for episode in self.episodes]
@@ -92,29 +103,31 @@ def evaluate(
     episodes: int = 100,
     seed: int = 10_000,
     max_steps: int = 4000,
+    wrap: Wrap | None = None,
     progress: Callable[[int, int], None] | None = None,
     **options: Any,
 ) -> Evaluation:
     """Plays episodes and says how they went.
 
-    Every lane plays exactly one episode: counting the first that end would favour short ones.
+    Every environment plays exactly one episode: counting the first that end would favor short ones.
 
     Args:
         policy: Chooses the actions.
         level: Level to play, from its true start.
-        episodes: How many.
-        seed: Of the first episode; the others follow.
+        episodes: Number of episodes.
+        seed: Seed of the first episode; the others follow.
         max_steps: Steps after which an episode counts as not cleared.
+        wrap: Puts the vector wrappers that the policy was trained in around the environments.
         progress: Called with (ended, all) after each step.
         options: Of the environment; sticky buttons (0.25) and up to 30 idle frames by default, so
             that a memorised sequence of inputs fails.
     """
     settings = {"sticky_prob": 0.25, "noop_max": 30, **options}
     env = MarioVectorEnv(
-        level, num_envs=episodes, autoreset="same-step", max_steps=max_steps, **settings
+        level, num_envs=episodes, autoreset="disabled", max_steps=max_steps, **settings
     )
     try:
-        results = _play(policy, env, seed, progress)
+        results = _play(policy, env, EpisodeEnv(env, wrap), seed, progress)
     finally:
         env.close()
     return Evaluation(level, tuple(results))
@@ -122,38 +135,38 @@ def evaluate(
 
 def _play(
     policy: Policy,
-    env: MarioVectorEnv,
+    base: MarioVectorEnv,
+    env: EpisodeEnv,
     seed: int,
     progress: Callable[[int, int], None] | None,
 ) -> list[Episode]:
-    obs, _ = env.reset(seed=seed)
-    lanes = env.num_envs
-    first = np.ones(lanes, np.bool_)
-    returns = np.zeros(lanes)
+    obs = env.reset(seed)
+    first = np.ones(env.num_envs, np.bool_)
+    returns = np.zeros(env.num_envs)
     results: dict[int, Episode] = {}
-    while len(results) < lanes:
-        obs, reward, terminated, truncated, info = env.step(policy(obs, first))
-        first = terminated | truncated
-        info = step_info(info)
+    levels = base.levels()  # Each environment keeps its level.
+    while len(results) < env.num_envs:
+        obs, reward, first, info = env.step(policy(obs, first))
         returns += reward
-        for lane in np.nonzero(first)[0]:
-            if int(lane) not in results:
-                results[int(lane)] = _episode(env, info, int(lane), seed, float(returns[lane]))
+        for index in map(int, np.flatnonzero(first)):
+            if index not in results:
+                episode_return = float(returns[index])
+                results[index] = _episode(levels[index], info, index, seed, episode_return)
         if progress is not None:
-            progress(len(results), lanes)
-    return [results[lane] for lane in range(lanes)]
+            progress(len(results), env.num_envs)
+    return [results[index] for index in range(env.num_envs)]
 
 
 def _episode(
-    env: MarioVectorEnv, info: dict[str, Any], lane: int, seed: int, episode_return: float
+    level: str, info: dict[str, Any], index: int, seed: int, episode_return: float
 ) -> Episode:
     return Episode(
-        level=env.levels()[lane],
-        seed=seed + lane,
-        end=end_name(int(info["end_reason"][lane])),
-        progress=int(info["progress"][lane]),
-        steps=int(info["steps"][lane]),
-        levels_cleared=int(info["clears"][lane]),
-        deaths=int(info["deaths"][lane]),
+        level=level,
+        seed=seed + index,
+        end=end_name(int(info["end_reason"][index])),
+        progress=int(info["progress"][index]),
+        steps=int(info["steps"][index]),
+        levels_cleared=int(info["clears"][index]),
+        deaths=int(info["deaths"][index]),
         episode_return=episode_return,
     )

@@ -56,8 +56,13 @@ def export_policy(target: Path, output: Path) -> str:
         output.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise CheckpointError(f"{output} cannot be written ({error.strerror})") from error
-    # Where the game lies on this machine is nobody else's business.
-    shared = replace(config, env=replace(config.env, rom=""))
+    # Where the game and plug-ins lie on this machine is nobody else's business.
+    plugins = tuple(
+        Path(plugin).name if plugin.endswith(".py") else plugin for plugin in config.run.plugins
+    )
+    shared = replace(
+        config, env=replace(config.env, rom=""), run=replace(config.run, plugins=plugins)
+    )
     return write_policy_file(output, shared, facts, model.state_dict())
 
 

@@ -74,8 +74,8 @@ class PolicyFile:
     """What such a file holds.
 
     Attributes:
-        config: Configuration of the training; of a file that was read, only env and network are as
-            they were.
+        config: Configuration of the training; of a file that was read, only env, network and the
+            names of plug-ins are as they were.
         facts: Where it comes from.
         weights: Weights of the network, in full precision once read.
         sha256: SHA-256 of the whole file.
@@ -130,7 +130,7 @@ def read_policy_file(path: Path) -> PolicyFile:
     try:
         header, packed = _parts(data)
         given = entry(header, "config", dict)
-        needed = {table: entry(given, table, dict) for table in _NEEDED}
+        needed = {table: entry(given, table, dict) for table in _NEEDED} | _plugins(given)
         config = overlaid(TrainConfig(), checked_tree(needed, str(path)))
         weights = _unpack(packed, _shapes(header))
         return PolicyFile(config, _facts(header), weights, hashlib.sha256(data).hexdigest())
@@ -191,6 +191,14 @@ def _facts(header: Any) -> PolicyFacts:
         checkpoint_sha256=entry(facts, "checkpoint_sha256", str),
         created=entry(facts, "created", str),
     )
+
+
+def _plugins(config: dict[str, Any]) -> dict[str, Any]:
+    """The table that names the plug-ins, if the file has one."""
+    run = config.get("run")
+    if not isinstance(run, dict) or "plugins" not in run:
+        return {}
+    return {"run": {"plugins": run["plugins"]}}
 
 
 def _shapes(header: Any) -> dict[str, list[int]]:

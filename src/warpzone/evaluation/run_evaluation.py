@@ -70,6 +70,7 @@ def evaluate_run(
                 played,
                 episodes=episodes,
                 seed=seed,
+                wrap=trained.wrap,
                 **(trained.env_options() | env_options),
             )
             results.append(result)

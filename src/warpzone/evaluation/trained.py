@@ -11,17 +11,20 @@ from typing import Any
 
 import numpy as np
 import torch
+from gymnasium import spaces
 from numpy.typing import NDArray
 
 from warpzone.config import TrainConfig
 from warpzone.envs.vector import MarioVectorEnv
-from warpzone.errors import CheckpointError
+from warpzone.envs.wrapping import wrapped
+from warpzone.errors import CheckpointError, ConfigError
 from warpzone.evaluation.policy_file import SUFFIX, read_policy_file
 from warpzone.evaluation.policy_folder import choose_policy, is_policy_folder
 from warpzone.models.actor_critic import ActorCritic
 from warpzone.models.build import make_model, place_model
 from warpzone.models.tree import to_tensors
 from warpzone.models.weights import check_weights, load_weights
+from warpzone.registry import NO_WRAPPER, Wrap, wrappers
 from warpzone.rollout.collector import sample
 from warpzone.runs import checkpoint
 from warpzone.runs.checkpoint_store import find_best, find_latest
@@ -50,6 +53,11 @@ class TrainedPolicy:
     def env_options(self) -> dict[str, Any]:
         """Keywords of an environment for this policy."""
         return self.config.env.policy_env_options()
+
+    @property
+    def wrap(self) -> Wrap | None:
+        """Puts the wrappers that it was trained in around a vector environment; None without."""
+        return wrap_of(self.config)
 
 
 class Player:
@@ -144,17 +152,43 @@ def checkpoint_of(target: Path) -> Path:
     return path
 
 
+def wrap_of(config: TrainConfig) -> Wrap | None:
+    """The registered wrapper that a configuration names, if it names one.
+
+    Raises:
+        PluginError: It is not registered; the text names the plug-in.
+    """
+    name = config.env.wrap
+    return None if name == NO_WRAPPER else wrappers.get(name, config.run.plugins)
+
+
+def policy_spaces(config: TrainConfig) -> tuple[spaces.Space[Any], int]:
+    """The space of one observation, and the number of actions.
+
+    Raises:
+        PluginError: The wrapper that the configuration names is not registered.
+    """
+    wrap, options = wrap_of(config), config.env.policy_env_options()
+    with closing(MarioVectorEnv(num_threads=1, autoreset="disabled", **options)) as env:
+        outer = env if wrap is None else wrapped(env, wrap)
+        actions = outer.single_action_space
+        if not isinstance(actions, spaces.Discrete):
+            raise ConfigError(f"the wrapped action space is {actions}; it must stay Discrete")
+        return outer.single_observation_space, int(actions.n)
+
+
 def make_network(config: TrainConfig, weights: Mapping[str, torch.Tensor]) -> ActorCritic:
     """The network of a configuration with these weights, ready to play on the CPU.
 
     Raises:
         CheckpointError: They do not fit.
+        PluginError: A plug-in that the configuration names is missing; the text says which.
     """
-    with closing(MarioVectorEnv(num_threads=1, **config.env.policy_env_options())) as env:
-        space, actions = env.single_observation_space, len(env.config.actions)
-    build = partial(make_model, config.model, space, actions)
-    options = config.model
-    if max(options.hidden, options.memory_size, options.memory_window) > _BUILT_AT_ONCE:
+    space, actions = policy_spaces(config)
+    build = partial(make_model, config.model, space, actions, config.run.plugins)
+    model_options = config.model
+    widths = (model_options.hidden, model_options.memory_size, model_options.memory_window)
+    if max(widths) > _BUILT_AT_ONCE:
         # What a stranger's file claims may not fit into memory; its weights tell.
         try:
             with torch.device("meta"):

@@ -49,6 +49,11 @@ class RunSummary:
     heartbeat: Row | None = None
     damages: tuple[str, ...] = ()
 
+    def __str__(self) -> str:
+        """One line for people."""
+        rate = "unknown" if self.clear_rate is None else f"{self.clear_rate:.0%}"
+        return f"{self.path}: {self.state}, {self.steps:,} steps, clear rate {rate}"
+
 
 def list_runs(folder: Path, depth: int = 3, most_entries: int = 20_000) -> list[RunSummary]:
     """Lists the runs below a folder, or the run that it is, sorted by path.

@@ -17,6 +17,7 @@ FREE_OPTIONS = (
     "run.video_minutes",
     "run.keep_checkpoints",
     "run.wandb",
+    "run.plugins",
     "run.stop_at_clear_rate",
     "run.torch_threads",
     "run.auto_mem",

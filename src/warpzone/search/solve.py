@@ -104,6 +104,13 @@ class SearchResult:
     solution: Solution | None
     progress: SearchProgress
 
+    def __str__(self) -> str:
+        """One line for people."""
+        effort = f"{self.progress.frames:,} frames searched in {self.progress.seconds:.1f} s"
+        if self.solution is None:
+            return f"no solution found ({effort})"
+        return f"{self.solution.level}: a solution of {self.solution.frames:,} frames ({effort})"
+
 
 def solve(
     level: str,

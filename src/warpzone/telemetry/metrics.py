@@ -222,6 +222,10 @@ _TELEMETRY = [
     ),
 ]
 
+_CUSTOM = [
+    Metric("custom", "", "What a registered algorithm reports, by the name it gives.", False, True),
+]
+
 GROUPS: dict[str, list[Metric]] = {
     "Run": _RUN,
     "Losses": _LOSS,
@@ -235,6 +239,7 @@ GROUPS: dict[str, list[Metric]] = {
     "Replay": _REPLAY,
     "Resources": _RESOURCES,
     "Telemetry": _TELEMETRY,
+    "Your own": _CUSTOM,
 }
 
 METRICS: dict[str, Metric] = {

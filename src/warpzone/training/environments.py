@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,19 +9,21 @@ from gymnasium import spaces
 from gymnasium.vector import VectorEnv
 
 from warpzone.config import TrainConfig
+from warpzone.config.names import is_built_in
+from warpzone.envs.info_reward import InfoReward
 from warpzone.envs.training_signals import TrainingSignals
 from warpzone.envs.vectors.make import AnyVectorEnv, make_vector_env
 from warpzone.envs.vectors.options import WorkerOptions
+from warpzone.envs.wrapping import wrapped
 from warpzone.errors import ConfigError
 from warpzone.models.tree import IMAGE
+from warpzone.registry import NO_WRAPPER, Wrap, rewards, wrappers
 from warpzone.rollout.rollout_env import DirectEnv, RolloutEnv, SteppedEnv
 from warpzone.runs.levels import draws_levels, trained_levels
 from warpzone.system.cpu import processor_cores
 
 _LARGEST_STATE = 1 << 20
 
-Wrap = Callable[[VectorEnv[Any, Any, Any]], VectorEnv[Any, Any, Any]]
-"""Puts Gymnasium's vector wrappers around the environments of a run."""
 Autoreset = Literal["same-step", "disabled"]
 
 
@@ -31,7 +32,7 @@ class TrainingEnvs:
 
     Attributes:
         base: The environments themselves, for save states, levels and reward weights.
-        outer: The same inside the user's wrappers, if there are any.
+        outer: The same inside a registered reward and the user's wrappers, if there are any.
     """
 
     def __init__(
@@ -41,26 +42,40 @@ class TrainingEnvs:
 
         Args:
             config: The configuration.
-            wrap: Puts wrappers around them. They have autoreset disabled then.
+            wrap: Puts wrappers around them, instead of the one that the configuration names.
             worker_logs: Folder for the logs of worker processes; temporary without one.
 
         Raises:
             ConfigError: What `wrap` returns is not around the environments.
         """
-        autoreset: Autoreset = "same-step" if wrap is None else "disabled"
-        self.base = make_env(config, autoreset, worker_logs)
-        self.outer: VectorEnv[Any, Any, Any] = self.base if wrap is None else wrap(self.base)
-        if not isinstance(self.outer, VectorEnv) or self.outer.unwrapped is not self.base:
-            self.base.close()
-            raise ConfigError(
-                "wrap must return a gymnasium.vector.VectorWrapper around the environments that it "
-                f"is given, not {self.outer!r}"
-            )
+        plugins = config.run.plugins
+        if wrap is None and config.env.wrap != NO_WRAPPER:
+            wrap = wrappers.get(config.env.wrap, plugins)
+        own_reward = not is_built_in("reward", config.reward.kind)
+        function = rewards.get(config.reward.kind, plugins) if own_reward else None
+        plain = wrap is None and function is None
+        self.base = make_env(config, "same-step" if plain else "disabled", worker_logs)
+        self._reward = (
+            None if function is None else InfoReward(self.base, function, config.reward.kind)
+        )
+        self.outer: VectorEnv[Any, Any, Any] = self._reward or self.base
+        self._changes_observations = wrap is not None
+        if wrap is not None:
+            try:
+                self.outer = wrapped(self.outer, wrap)
+            except BaseException:
+                self.base.close()
+                raise
 
     @property
     def is_wrapped(self) -> bool:
-        """Whether there are wrappers."""
+        """Whether there are wrappers, or a registered reward, which is one."""
         return self.outer is not self.base
+
+    def follow_states(self) -> None:
+        """Lets a registered reward begin from the present states, which were loaded."""
+        if self._reward is not None:
+            self._reward.begin_from(self.base.observe()[1])
 
     @property
     def actions(self) -> int:
@@ -83,7 +98,7 @@ class TrainingEnvs:
 
         Wrappers may change frames in ways that replay cannot know, so there are none then.
         """
-        if self.is_wrapped:
+        if self._changes_observations:
             return {}
         name = "tiles" if config.env.obs == "tiles" else IMAGE
         return {name: config.env.stacked_frames}

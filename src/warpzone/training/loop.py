@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from warpzone.algorithms.gradient_step import LearnerError
 from warpzone.errors import CheckpointError, RunError
 from warpzone.system.signals import StopRequest
 from warpzone.telemetry.heartbeat import Heartbeat
+from warpzone.telemetry.metrics import MetricRow
 from warpzone.training.failures import is_out_of_memory, out_of_memory
 from warpzone.training.pace import Every
 from warpzone.training.reporting import Reporter
@@ -21,6 +22,10 @@ _log = logging.getLogger(__name__)
 
 Until = Callable[[Trainer], bool]
 """Called between updates; True ends the run early."""
+
+
+OnUpdate = Callable[[Mapping[str, float]], bool | None]
+"""Called with the metrics of each update; False ends the run early."""
 
 
 class Loop:
@@ -36,6 +41,7 @@ class Loop:
         folder: RunFolder,
         record: Callable[[Path], None] | None = None,
         until: Until | None = None,
+        on_update: OnUpdate | None = None,
     ):
         """Puts the parts together.
 
@@ -47,9 +53,11 @@ class Loop:
             folder: Restores a run folder that was deleted.
             record: Starts a video of a checkpoint and returns at once.
             until: Ends the run early.
+            on_update: Sees the metrics of each update and may end the run.
         """
         self.trainer, self.reporter, self.saver = trainer, reporter, saver
         self.heartbeat, self.folder, self.record, self.until = heartbeat, folder, record, until
+        self.on_update = on_update
 
     def run(self, stop: StopRequest) -> None:
         """Trains until the steps are done, the goal is reached, or somebody asks to stop.
@@ -62,7 +70,10 @@ class Loop:
         try:
             while self.trainer.steps < config.steps and not stop and not self._reached_goal():
                 self.heartbeat.beat("update", self.trainer.updates, self.trainer.steps)
-                self.reporter.add(self.trainer.update())
+                row = self.trainer.update()
+                self.reporter.add(row)
+                if self.on_update is not None and self.on_update(self._described(row)) is False:
+                    stop.ask("the callback")
                 if self._restored_folder():
                     self.saver.try_to_save()
                 if self.record is not None and video_every.due():
@@ -78,6 +89,12 @@ class Loop:
             raise
         finally:
             self.heartbeat.beat(update=self.trainer.updates, steps=self.trainer.steps)
+
+    def _described(self, row: MetricRow) -> MetricRow:
+        """The metrics of an update, with how far the run is."""
+        rate = self.trainer.statistics.clear_rate
+        clears: MetricRow = {} if rate is None else {"rollout/clear_rate": rate}
+        return self.trainer.counters() | row | clears
 
     def _restored_folder(self) -> bool:
         restored = self.folder.restore_if_deleted()

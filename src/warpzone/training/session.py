@@ -31,7 +31,7 @@ from warpzone.telemetry.resources import ResourceMonitor
 from warpzone.telemetry.sinks import ParquetSnapshot, Sink, TensorBoardSink, WandbSink
 from warpzone.telemetry.terminal import Display, DisplayHandler, Mode, make_display
 from warpzone.training.completion import check_incomplete
-from warpzone.training.loop import Loop, Until
+from warpzone.training.loop import Loop, OnUpdate, Until
 from warpzone.training.memory_need import check_memory
 from warpzone.training.oom_ladder import fitted
 from warpzone.training.reporting import Reporter
@@ -59,6 +59,7 @@ class _Watch:
     record: Record | None
     observers: Sequence[Observer]
     until: Until | None
+    on_update: OnUpdate | None = None
 
 
 def start(
@@ -68,6 +69,7 @@ def start(
     record: Record | None = None,
     observers: Sequence[Observer] = (),
     until: Until | None = None,
+    on_update: OnUpdate | None = None,
 ) -> tuple[RunDirectory, StopRequest]:
     """Trains a new run.
 
@@ -77,8 +79,10 @@ def start(
         record: Records videos of checkpoints while the run continues.
         observers: See every row of metrics and may return advice.
         until: Ends the session early, with everything saved.
+        on_update: Sees the metrics of each update; returning False ends the session early.
     """
     config.verify()
+    config = config.with_plugins()
     if config.run.auto_mem:
         config = fitted(config)
     check_memory(config)
@@ -93,7 +97,8 @@ def start(
             if not existed and not any(runs.iterdir()):
                 runs.rmdir()
             raise
-        return run, _train(run, trainer, None, _Watch(display, record, observers, until))
+        watch = _Watch(display, record, observers, until, on_update)
+        return run, _train(run, trainer, None, watch)
 
 
 def resume(
@@ -105,6 +110,7 @@ def resume(
     record: Record | None = None,
     observers: Sequence[Observer] = (),
     until: Until | None = None,
+    on_update: OnUpdate | None = None,
 ) -> tuple[RunDirectory, StopRequest]:
     """Resumes a run exactly where it left off.
 
@@ -116,12 +122,14 @@ def resume(
         record: Records videos of checkpoints while the run continues.
         observers: See every row of metrics and may return advice.
         until: Ends the session early, with everything saved.
+        on_update: Sees the metrics of each update; returning False ends the session early.
 
     Raises:
         RunCompleteError: Nothing is left to train.
         ResumeError: There is no checkpoint, or the configuration differs.
     """
     config.verify()
+    config = config.with_plugins()
     check_memory(config)
     run = run_of(target)
     with run.logging(), log_to(DisplayHandler(make_display("quiet"))):
@@ -134,7 +142,7 @@ def resume(
     check_incomplete(path, config)
     with ExitStack() as stack:
         trainer = _make_trainer(run, config, stack)
-        watch = _Watch(display, record, observers, until)
+        watch = _Watch(display, record, observers, until, on_update)
         return run, _train(run, trainer, path, watch, changes)
 
 
@@ -290,6 +298,7 @@ def _make_loop(
         folder=RunFolder(run, run.read_config(), stack),
         record=None if watch.record is None else partial(_record, run, watch.record),
         until=watch.until,
+        on_update=watch.on_update,
     )
 
 

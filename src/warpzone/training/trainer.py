@@ -24,6 +24,7 @@ from warpzone.models.arithmetic import one_thread
 from warpzone.models.build import make_model, place_model
 from warpzone.models.tree import as_tree
 from warpzone.models.weights import load_weights, strip_compiled
+from warpzone.registry import Wrap
 from warpzone.rollout.collector import Collector, RolloutCollector, StepObserver
 from warpzone.rollout.rollout_env import Info, RolloutEnv
 from warpzone.rollout.sources import OverlappedSource, Rollout, SerialSource, Source, snapshot_of
@@ -36,7 +37,7 @@ from warpzone.training.acting import choose_acting
 from warpzone.training.annealing import Annealing
 from warpzone.training.curriculum.demonstrations import demonstrations
 from warpzone.training.curriculum.setup import make_starts
-from warpzone.training.environments import TrainingEnvs, Wrap, make_signals
+from warpzone.training.environments import TrainingEnvs, make_signals
 from warpzone.training.episode_log import EpisodeLog
 from warpzone.training.episode_returns import EpisodeReturns
 from warpzone.training.guidance.guidance import Guidance
@@ -68,7 +69,8 @@ class Trainer:
         Args:
             config: The configuration.
             worker_logs: Folder for the logs of worker processes; temporary without one.
-            wrap: Puts Gymnasium's vector wrappers around the environments.
+            wrap: Puts Gymnasium's vector wrappers around the environments, instead of those that
+                the configuration names.
             observers: Called after every step, before the trainer's own.
             step_watch: Learns when each step of the environments begins and ends.
         """
@@ -94,7 +96,7 @@ class Trainer:
         self.precision = device.choose_precision(config, self.device, native=self.acting.native)
         self.autocast = device.make_autocast(self.precision, self.device)
         space = self.envs.outer.single_observation_space
-        model = make_model(config.model, space, self.envs.actions)
+        model = make_model(config.model, space, self.envs.actions, config.run.plugins)
         self.model = place_model(model, self.device)
         self.policy = self._make_native_policy() if self.acting.native else None
         self.statistics = EpisodeStatistics()
@@ -308,7 +310,7 @@ class Trainer:
         scaler = device.make_scaler(self.precision, self.device)
         return Learner(
             self.model,
-            make_algorithm(options),
+            make_algorithm(options, self.config.run.plugins),
             GradientStep(self.model, self.optimizer, options, scaler),
             options,
             generator=self.random.learn,
@@ -396,6 +398,7 @@ class Trainer:
         self.starts.load_state_dict(state["starts"])
         for index, blob in enumerate(state["envs"]):
             self.env.load_state(blob, [index])
+        self.envs.follow_states()
         self.signals.load_state_dict(state["signals"])
         self.returns.load_state_dict(state["returns"])
         self.guidance.load_state_dict(state["guidance"])

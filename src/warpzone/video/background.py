@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -21,8 +22,13 @@ class BackgroundRecorder:
     The process reads the weights from the checkpoint and shares no state with the trainer.
     """
 
-    def __init__(self) -> None:
-        """Creates a recorder; no process is started yet."""
+    def __init__(self, plugins: Sequence[str] = ()) -> None:
+        """Creates a recorder; no process is started yet.
+
+        Args:
+            plugins: Plug-ins that the process imports first.
+        """
+        self._plugins = plugins
         self._process: subprocess.Popen[str] | None = None
         self._output = Path()
 
@@ -34,7 +40,7 @@ class BackgroundRecorder:
         self._finish()
         self._output = output
         self._process = subprocess.Popen(
-            [sys.executable, "-m", __name__, str(checkpoint), str(output)],
+            [sys.executable, "-m", __name__, str(checkpoint), str(output), *self._plugins],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -82,11 +88,12 @@ class BackgroundRecorder:
             _log.warning("could not record %s: %s", self._output, reason)
 
 
-def main(checkpoint: str, output: str) -> None:
+def main(checkpoint: str, output: str, *plugins: str) -> None:
     """Entry point of the recording process."""
     import psutil
     import torch
 
+    from warpzone.registry import load_plugins
     from warpzone.video.policy_video import record_policy
 
     if sys.platform == "win32":
@@ -94,6 +101,7 @@ def main(checkpoint: str, output: str) -> None:
     else:
         psutil.Process().nice(19)
     torch.set_num_threads(1)
+    load_plugins(plugins)
     record_policy(Path(checkpoint), Path(output), max_seeds=1)
 
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from warpzone.envs.endings import CLEAR, end_name, is_death
 from warpzone.envs.vector import MarioVectorEnv
+from warpzone.envs.wrapping import EpisodeEnv
 from warpzone.errors import ConfigError
 from warpzone.evaluation.trained import Player, load_policy
 from warpzone.runs.levels import named_levels, trained_levels
-from warpzone.step_info import step_info
 from warpzone.video.image import ImageWriter, contact_sheet
 from warpzone.video.recorded_env import FRAMES_PER_SECOND
 from warpzone.video.writer import Frame, VideoWriter
@@ -60,7 +60,7 @@ def record_contact_sheet(
         named_levels(level, options.game) if level else trained_levels(options),
         num_envs=num_envs,
         render_mode="rgb_array",
-        autoreset="same-step",
+        autoreset="disabled",
         max_steps=_MAX_STEPS,
         stagnation_limit=options.stagnation_limit,
         sticky_prob=options.sticky_prob,
@@ -72,29 +72,37 @@ def record_contact_sheet(
     suffix = output.suffix.lower()
     writer = ImageWriter(output) if suffix == ".png" else VideoWriter(output, fps=fps)
     shrink = 2 if suffix == ".gif" else 1
+
+    def write(frame: Frame) -> None:
+        writer.write(frame[::shrink, ::shrink])
+
     try:
         with writer:
-            last = _play(env, trained.player(num_envs, seed, greedy), seed, writer.write, shrink)
+            player = trained.player(num_envs, seed, greedy)
+            episodes = EpisodeEnv(env, trained.wrap)
+            last = _play(env, episodes, player, seed, write)
             for _ in range(int(_FINAL_SECONDS * fps)):
-                writer.write(last)
+                write(last)
     finally:
         env.close()
     return output
 
 
 def _play(
-    env: MarioVectorEnv, player: Player, seed: int, write: Callable[[Frame], None], shrink: int
+    env: MarioVectorEnv,
+    episodes: EpisodeEnv,
+    player: Player,
+    seed: int,
+    write: Callable[[Frame], None],
 ) -> Frame:
     """Writes frames until every episode has ended; returns the last frame."""
-    obs, _ = env.reset(seed=seed)
+    obs = episodes.reset(seed)
     episode_start = np.ones(env.num_envs, np.bool_)
     frames = _screens(env)
     running = set(range(env.num_envs))
     while running:
-        write(contact_sheet(frames)[::shrink, ::shrink])
-        obs, _, terminated, truncated, info = env.step(player(obs, episode_start))
-        episode_start = terminated | truncated
-        info = step_info(info)
+        write(contact_sheet(frames))
+        obs, _, episode_start, info = episodes.step(player(obs, episode_start))
         screens = _screens(env)
         for index in list(running):
             if episode_start[index]:
@@ -103,7 +111,7 @@ def _play(
                 running.remove(index)
             else:
                 frames[index] = screens[index]
-    return contact_sheet(frames)[::shrink, ::shrink]
+    return contact_sheet(frames)
 
 
 def _screens(env: MarioVectorEnv) -> list[Frame]:

@@ -10,6 +10,7 @@ from warpzone.envs.endings import CLEAR, end_name, is_death
 from warpzone.evaluation.policies import Policy
 from warpzone.video.overlay import draw_overlay, observation_image, side_by_side
 from warpzone.video.recorded_env import FRAMES_PER_SECOND, RecordedEnv
+from warpzone.video.wrapped_recording import WrappedRecording
 from warpzone.video.writer import Frame
 
 _FRAMES_AFTER_CLEAR = 4 * FRAMES_PER_SECOND
@@ -67,7 +68,9 @@ class FrameRecorder:
         self._write = write
         self._frames = 0
 
-    def record_step(self, env: RecordedEnv, obs: Any, text: dict[str, Any]) -> None:
+    def record_step(
+        self, env: RecordedEnv | WrappedRecording, obs: Any, text: dict[str, Any]
+    ) -> None:
         """Writes the frames of the last step."""
         view = observation_image(obs) if self._options.show_obs else None
         for screen, buttons in env.frames:
@@ -81,7 +84,7 @@ class FrameRecorder:
 
 
 def record_episode(
-    env: RecordedEnv,
+    env: RecordedEnv | WrappedRecording,
     policy: Policy,
     write: Callable[[Frame], None],
     *,

@@ -15,6 +15,7 @@ from warpzone.runs.levels import named_levels, trained_levels
 from warpzone.video.episode import VideoOptions, record_episode
 from warpzone.video.output import check_output
 from warpzone.video.recorded_env import RecordedEnv
+from warpzone.video.wrapped_recording import WrappedRecording
 from warpzone.video.writer import Frame, VideoWriter
 
 _MAX_SEEDS = 10
@@ -59,19 +60,27 @@ class RecordedPolicy:
         return action
 
 
-def make_recorded_env(trained: TrainedPolicy, levels: str | Sequence[str]) -> RecordedEnv:
-    """Creates an environment with the noise the policy was trained with."""
-    return RecordedEnv(
+def make_recorded_env(
+    trained: TrainedPolicy, levels: str | Sequence[str]
+) -> RecordedEnv | WrappedRecording:
+    """Creates an environment with the noise and the wrappers the policy was trained with."""
+    env = RecordedEnv(
         levels,
         sticky_prob=trained.config.env.sticky_prob,
         sticky=trained.config.env.sticky,
         noop_max=trained.config.env.noop_max,
         **trained.env_options(),
     )
+    return env if trained.wrap is None else WrappedRecording(env, trained.wrap)
 
 
 def first_clearing_seed(
-    env: RecordedEnv, trained: TrainedPolicy, *, seed: int, greedy: bool, max_seeds: int
+    env: RecordedEnv | WrappedRecording,
+    trained: TrainedPolicy,
+    *,
+    seed: int,
+    greedy: bool,
+    max_seeds: int,
 ) -> int:
     """Returns the first of `max_seeds` seeds whose episode clears the level, or else the last."""
     for candidate in range(seed, seed + max_seeds - 1):
