@@ -273,8 +273,8 @@ def _import_module(name: str) -> ModuleType:
     parts = name.split(".")
     if not all(map(str.isidentifier, parts)) or importlib.util.find_spec(parts[0]) is None:
         raise PluginError(
-            f"--plugin {_short(name)!r} is not a module that Python finds; give the path of a .py file, or "
-            "add its folder to PYTHONPATH"
+            f"--plugin {_short(name)!r} is not a module that Python finds; give the path of a .py "
+            "file, or add its folder to PYTHONPATH"
         )
     return importlib.import_module(name)
 

@@ -14,7 +14,7 @@ from warpzone.commands.command import Command, Group, inherited_options, own_opt
 ROOT = Path(__file__).parents[2]
 PAGES = [*ROOT.glob("README*.md"), *(ROOT / "docs").rglob("*.md")]
 MESSAGES = [
-    *(ROOT / "src" / "warpzone" / "train").rglob("*.py"),
+    *(ROOT / "src" / "warpzone" / "training").rglob("*.py"),
     *(ROOT / "src" / "warpzone" / "runs").rglob("*.py"),
 ]
 

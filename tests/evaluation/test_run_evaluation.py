@@ -31,6 +31,8 @@ class Trained:
         class env:  # noqa: N801
             held_out, game = "", "smb"
 
+    wrap = None
+
     def player(self, *_: object) -> None:
         return None
 

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from tiny import tiny
 
+from warpzone.algorithms.base import CollectedRollout, Targets
+from warpzone.algorithms.ppo import PPO
 from warpzone.config import (
     AdaptiveOptions,
     ReplayOptions,
@@ -19,6 +21,7 @@ from warpzone.config import (
     StartOptions,
     TrainConfig,
 )
+from warpzone.registry import register_algorithm
 from warpzone.telemetry.metrics import METRICS, find_metric
 from warpzone.telemetry.reading import read_rows
 from warpzone.training import session
@@ -27,12 +30,21 @@ SOLUTIONS = Path(__file__).parents[2] / "solutions"
 REPLAY = ReplayOptions(capacity=128, batch_size=16, learning_starts=8)
 
 
+@register_algorithm("with-own-metric")
+class WithOwnMetric(PPO):
+    """Reports a metric that is not listed by its full name."""
+
+    def targets(self, rollout: CollectedRollout) -> Targets:
+        return replace(super().targets(rollout), metrics={"custom/mine": 1.0})
+
+
 def kinds(folder: Path) -> Iterator[TrainConfig]:
     """Small runs that together use every part that measures something."""
     plain = tiny(folder, updates=3)
     plain = replace(plain, env=replace(plain.env, max_steps=5))
     yield replace(plain, replay=REPLAY)
     yield replace(plain, learn=replace(plain.learn, algo="vtrace"))
+    yield replace(plain, learn=replace(plain.learn, algo="with-own-metric"))
     yield replace(plain, run=replace(plain.run, overlap=True))
     yield replace(
         plain,
