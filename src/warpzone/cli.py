@@ -29,6 +29,14 @@ from warpzone.commands.rom import RomImport, RomInstall, RomShow
 from warpzone.commands.runs import RunsList, RunsShow
 from warpzone.commands.scoreboard import Scores
 from warpzone.commands.solve import Solve
+from warpzone.commands.steer import (
+    RunsPause,
+    RunsRecord,
+    RunsResume,
+    RunsSave,
+    RunsSet,
+    RunsStop,
+)
 from warpzone.commands.tools import Backfill
 from warpzone.commands.train import Train
 from warpzone.commands.video import Video
@@ -61,7 +69,19 @@ COMMANDS: dict[str, type[Command] | Group] = {
     "train": Train,
     "eval": Evaluate,
     "video": Video,
-    "runs": Group("List runs and inspect checkpoints.", {"list": RunsList, "show": RunsShow}),
+    "runs": Group(
+        "List runs, inspect checkpoints, and steer runs that are training.",
+        {
+            "list": RunsList,
+            "show": RunsShow,
+            "set": RunsSet,
+            "pause": RunsPause,
+            "resume": RunsResume,
+            "save": RunsSave,
+            "record": RunsRecord,
+            "stop": RunsStop,
+        },
+    ),
     "dashboard": Dashboard,
     "campaign": Campaign,
     "export": Export,

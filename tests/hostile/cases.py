@@ -297,6 +297,21 @@ CASES: dict[str, list[Case]] = {
         Case("a null character in the address", ("--host", "\0", "--port", "0")),
         Case("a weak token", ("--token", "1234")),
     ],
+    "runs set": [
+        Case("no such run", (ESCAPES, "learning-rate=1")),
+        Case("a run that has ended", (RUN, "learning-rate=1")),
+        Case("not a change", (RUN, ESCAPES)),
+        Case("nonsense as a value", (RUN, f"learning-rate={ESCAPES}")),
+        Case("an option that cannot change", (RUN, "hidden=8")),
+        *_files(CONFIG, RUN, "learning-rate=1"),
+    ],
+    **{
+        f"runs {action}": [
+            Case("no such run", (ESCAPES,)),
+            Case("a run that has ended", (RUN,)),
+        ]
+        for action in ("pause", "resume", "save", "record", "stop")
+    },
     "runs show": [
         *_files(CHECKPOINT, CHECKPOINT),
         *_json(SIDECAR, RUN, codes=WORKS),

@@ -39,6 +39,10 @@ class GradientStep:
         self._skipped_in_a_row = 0
         self._finite = True  # All losses whose gradients are accumulated.
 
+    def set_options(self, options: LearnOptions) -> None:
+        """Takes limits that were changed between two updates."""
+        self._options = options
+
     def accumulate(self, loss: Tensor, share: float = 1.0) -> float:
         """Adds the gradient of a share of a loss, and returns the loss."""
         torch.autograd.backward(self._scaler.scale(loss * share))

@@ -84,6 +84,11 @@ class Learner:
         self._generator, self._autocast = generator, autocast
         self._device = next(model.parameters()).device
 
+    def set_options(self, options: LearnOptions) -> None:
+        """Takes options that were changed between two updates."""
+        self.options = self.algorithm.options = options
+        self.gradient.set_options(options)
+
     def learn(self, storage: RolloutStorage, ent_coef: float) -> dict[str, float]:
         """Learns from a rollout and returns metrics."""
         targets = self.targets(storage)

@@ -196,7 +196,8 @@ def _make_parser(command: type[Command], name: str, *, everything: bool) -> _Par
 def _add(group: Any, option: Option, default: Any, shown: bool) -> None:
     text = _help(option, default) if shown else argparse.SUPPRESS
     if option.positional:
-        nargs = {} if option.required else {"nargs": "?"}
+        count = "+" if is_list(option) else None
+        nargs = {"nargs": count} if option.required else {"nargs": "?"}
         group.add_argument(option.path, metavar=option.metavar, help=text, **nargs)
     elif is_switch(option):
         # Both are always taken, since the default depends on the preset; help shows the one that

@@ -1,4 +1,4 @@
-"""`warpzone runs`: what was trained, and what a checkpoint holds."""
+"""`warpzone runs list` and `show`: what was trained, and what a checkpoint holds."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from warpzone.dashboard import run_details
 from warpzone.dashboard.security import csrf_token
 from warpzone.dashboard.series import AXES, curves
 from warpzone.dashboard.state import ServerState, state_of_request
+from warpzone.dashboard.steering_history import marks
 from warpzone.errors import RunError
 from warpzone.runs.directory import RunDirectory
 
@@ -43,16 +44,18 @@ def runs(state: State) -> dict[str, Any]:
 def run(run: RunId, state: State) -> dict[str, Any]:
     """A run: its summary and the names of its metrics."""
     row = state.catalog.row(run)
-    file = state.metrics.get(state.catalog.find(run).metrics)
+    directory = _find(state, run)
+    file = state.metrics.get(directory.metrics)
     try:
         table = file.refresh()
     except OSError as error:
-        return {"run": row, "metrics": [], "rows": 0, "damages": [str(error)]}
+        return {"run": row, "metrics": [], "rows": 0, "damages": [str(error)], "marks": []}
     return {
         "run": row,
         "metrics": table.names,
         "rows": len(table),
         "damages": [*row["damages"], *file.damages],
+        "marks": marks(directory),
     }
 
 

@@ -149,6 +149,16 @@ class RunDirectory:
         return self.path / "heartbeat.jsonl"
 
     @property
+    def commands(self) -> Path:
+        """Folder of commands that the run has not carried out yet; made when it is needed."""
+        return self.path / "commands"
+
+    @property
+    def steering(self) -> Path:
+        """What became of commands, as JSON lines."""
+        return self.path / "steering.jsonl"
+
+    @property
     def log(self) -> Path:
         """Log of the program."""
         return self.path / "log.txt"

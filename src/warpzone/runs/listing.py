@@ -30,7 +30,7 @@ class RunSummary:
         updates: Updates done.
         clear_rate: Clears among the last 100 episodes; None when it is not known.
         elapsed: Seconds of training; None when they are not known.
-        state: 'running', 'stalled', 'finished', 'interrupted', 'crashed' or 'new'.
+        state: 'running', 'paused', 'stalled', 'finished', 'interrupted', 'crashed' or 'new'.
         changed: Unix seconds of the last heartbeat.
         steps_per_second: Speed of the last row; None when it is not known.
         heartbeat: The last heartbeat, from which the state can be told anew.

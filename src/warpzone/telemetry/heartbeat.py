@@ -17,7 +17,7 @@ INTERVAL = 5.0
 FRESH = 30.0
 """Age in seconds from which a line no longer proves that the process runs."""
 
-RUNNING, STALLED = "running", "stalled"
+RUNNING, STALLED, PAUSED = "running", "stalled", "paused"
 FINISHED, INTERRUPTED, CRASHED = "finished", "interrupted", "crashed"
 _ROTATE_BYTES = 4 * 1024 * 1024
 
@@ -55,15 +55,18 @@ class Heartbeat:
         """Notes what the loop does now; cheap enough for every step.
 
         Args:
-            phase: Such as 'rollout', 'learn', 'checkpoint', 'evaluate'.
+            phase: Such as 'rollout', 'learn', 'checkpoint', 'evaluate'; PAUSED counts as progress.
             update: Updates done.
             steps: Environment steps done; a rise of this or of `update` is progress.
         """
         with self._lock:
             if phase is not None:
                 self._phase = phase
-            if (update is not None and update > self._update) or (
-                steps is not None and steps > self._steps
+            # A run that was asked to wait is not stalled.
+            if (
+                (update is not None and update > self._update)
+                or (steps is not None and steps > self._steps)
+                or phase == PAUSED
             ):
                 self._progress_time = time.time()
                 self._progress_clock = time.monotonic()
@@ -124,8 +127,8 @@ def state_of(row: Row | None, now: float | None = None) -> str:
         now: Unix seconds, for tests.
 
     Returns:
-        'running', 'finished', 'interrupted', 'crashed', 'new' for a run without a heartbeat, or
-        'stalled': its process is alive, but frozen, or without progress for too long.
+        'running', 'paused', 'finished', 'interrupted', 'crashed', 'new' for a run without a
+        heartbeat, or 'stalled': its process is alive, but frozen, or without progress for too long.
     """
     if row is None:
         return "new"
@@ -137,4 +140,6 @@ def state_of(row: Row | None, now: float | None = None) -> str:
     alive = None if process is None else process.is_alive()
     if alive is False or (alive is None and age >= FRESH):
         return CRASHED
-    return STALLED if age >= FRESH or row.get("stalled") is True else RUNNING
+    if age >= FRESH or row.get("stalled") is True:
+        return STALLED
+    return PAUSED if phase == PAUSED else RUNNING

@@ -16,6 +16,7 @@ from warpzone.training.pace import Every
 from warpzone.training.reporting import Reporter
 from warpzone.training.run_folder import RunFolder
 from warpzone.training.saving import ENOUGH_EPISODES, Saver
+from warpzone.training.steering import Steering
 from warpzone.training.trainer import Trainer
 
 _log = logging.getLogger(__name__)
@@ -42,6 +43,7 @@ class Loop:
         record: Callable[[Path], None] | None = None,
         until: Until | None = None,
         on_update: OnUpdate | None = None,
+        steering: Steering | None = None,
     ):
         """Puts the parts together.
 
@@ -54,8 +56,10 @@ class Loop:
             record: Starts a video of a checkpoint and returns at once.
             until: Ends the run early.
             on_update: Sees the metrics of each update and may end the run.
+            steering: Carries out commands between updates.
         """
         self.trainer, self.reporter, self.saver = trainer, reporter, saver
+        self.steering = steering
         self.heartbeat, self.folder, self.record, self.until = heartbeat, folder, record, until
         self.on_update = on_update
 
@@ -68,7 +72,7 @@ class Loop:
         config = self.trainer.config.run
         save_every, video_every = Every(config.checkpoint_minutes), Every(config.video_minutes)
         try:
-            while self.trainer.steps < config.steps and not stop and not self._reached_goal():
+            while self._continues(stop):
                 self.heartbeat.beat("update", self.trainer.updates, self.trainer.steps)
                 row = self.trainer.update()
                 self.reporter.add(row)
@@ -95,6 +99,12 @@ class Loop:
         rate = self.trainer.statistics.clear_rate
         clears: MetricRow = {} if rate is None else {"rollout/clear_rate": rate}
         return self.trainer.counters() | row | clears
+
+    def _continues(self, stop: StopRequest) -> bool:
+        if self.steering is not None:
+            self.steering.poll(stop)
+        steps = self.trainer.config.run.steps  # A command may have changed them.
+        return self.trainer.steps < steps and not stop and not self._reached_goal()
 
     def _restored_folder(self) -> bool:
         restored = self.folder.restore_if_deleted()

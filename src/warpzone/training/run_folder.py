@@ -24,6 +24,10 @@ class RunFolder:
         self._run, self._config, self._stack = run, config, stack
         self._failing = False
 
+    def set_config(self, config: str) -> None:
+        """Takes the text of a changed configuration."""
+        self._config = config
+
     def restore_if_deleted(self) -> bool:
         """Makes the folder again if it was deleted; True when it had to be made."""
         if self._run.config.is_file():

@@ -37,6 +37,7 @@ from warpzone.training.oom_ladder import fitted
 from warpzone.training.reporting import Reporter
 from warpzone.training.run_folder import RunFolder
 from warpzone.training.saving import METRICS, Saver
+from warpzone.training.steering import Steering, SteeringParts
 from warpzone.training.trainer import Trainer
 from warpzone.training.watch import hint_observers, make_slow_steps, start_watchdog
 
@@ -290,15 +291,21 @@ def _make_loop(
     start_watchdog(trainer.config.watch, heartbeat, run, stack)
     reporter = Reporter(trainer, telemetry, resources, display)
     store = CheckpointStore(run.checkpoints, trainer.config.run.keep_checkpoints)
+    saver = Saver(trainer, store, reporter, heartbeat)
+    folder = RunFolder(run, run.read_config(), stack)
+    record = None if watch.record is None else partial(_record, run, watch.record)
+    steering = Steering(run, SteeringParts(trainer, saver, heartbeat, folder, record))
+    stack.callback(steering.close)
     return Loop(
         trainer,
         reporter=reporter,
-        saver=Saver(trainer, store, reporter, heartbeat),
+        saver=saver,
         heartbeat=heartbeat,
-        folder=RunFolder(run, run.read_config(), stack),
-        record=None if watch.record is None else partial(_record, run, watch.record),
+        folder=folder,
+        record=record,
         until=watch.until,
         on_update=watch.on_update,
+        steering=steering,
     )
 
 

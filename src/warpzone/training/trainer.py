@@ -229,6 +229,19 @@ class Trainer:
             f"{_threads(torch.get_num_threads())}, {self.env.num_envs} environments {how}"
         )
 
+    def reconfigure(self, config: TrainConfig) -> None:
+        """Takes options of learning and of the reward that were changed between two updates.
+
+        The network, the environments and everything else that is built from options stay.
+        """
+        self.config = config
+        self.learner.set_options(config.learn)
+        self.guidance.set_config(config)
+        self.annealing = Annealing(config, self.guidance)
+        self.source.wait()  # A rollout that is being collected keeps its rewards.
+        self.env.set_reward_weights(**config.reward.weights(self.env.num_envs))
+        self.guidance.apply_scales()
+
     def close(self) -> None:
         """Stops collecting and closes the environments."""
         self.source.close()

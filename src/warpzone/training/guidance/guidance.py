@@ -41,6 +41,15 @@ class Guidance:
         self.rescue = Rescue(rescue)
         self.adaptive = AdaptiveControl(config.adaptive)
 
+    def set_config(self, config: TrainConfig) -> None:
+        """Takes changed options of learning and of the reward."""
+        self._config = config
+
+    def apply_scales(self) -> None:
+        """Applies adaptive control to reward weights that were set anew."""
+        if self._config.adaptive.enabled:
+            self._apply_distance()
+
     def observe(self, info: Info, ended: NDArray[np.bool_]) -> None:
         """Takes the info of a step."""
         self.meter.observe(info, ended)

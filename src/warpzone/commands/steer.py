@@ -1,0 +1,168 @@
+"""`warpzone runs set`, `pause`, `resume`, `save`, `record`, `stop`: steering a run that trains."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from warpzone.config.option import option, positional
+from warpzone.errors import ConfigError, RunError
+from warpzone.runs.steering import Action
+
+_LOOK_SECONDS = 0.1
+
+
+def run_argument() -> Any:
+    """Declares the run that a command is for."""
+    return positional(MISSING, "Folder of a run, or its name below the runs folder.", metavar="RUN")
+
+
+def runs_option() -> Any:
+    """Declares where names of runs are looked for."""
+    return option("runs", "Folder in which names of runs are looked for.", metavar="FOLDER")
+
+
+def wait_option() -> Any:
+    """Declares how long to wait for the answer."""
+    return option(
+        60.0,
+        "Seconds to wait until the run has carried out the command, which it does between two "
+        "updates; 0 does not wait.",
+        at_least=0.0,
+        at_most=86_400.0,
+        metavar="SECONDS",
+    )
+
+
+@dataclass(frozen=True)
+class RunsSet:
+    """Change options of a run while it trains.
+
+    The change is checked like the option that it stands for, applied between two updates, logged in
+    steering.jsonl and part of an exact resume.
+
+    Examples:
+      warpzone runs set mario-1-1 learning-rate=3e-4
+      warpzone runs set runs/mario-1-1 ent-coef=0.02 reward-time=0.01
+    """
+
+    run_name: str = run_argument()
+    changes: tuple[str, ...] = positional(MISSING, "Options and values.", metavar="NAME=VALUE")
+    runs: str = runs_option()
+    wait: float = wait_option()
+
+    def run(self) -> int:
+        """Sends the changes."""
+        texts = {}
+        for change in self.changes:
+            name, equals, text = change.partition("=")
+            if not equals:
+                raise ConfigError(f"{change!r} is not a change; write NAME=VALUE")
+            texts[name.removeprefix("--")] = text
+        return _steer(self.run_name, self.runs, "set", self.wait, texts)
+
+
+@dataclass(frozen=True)
+class _Simple:
+    """A command without values."""
+
+    action: ClassVar[Action]
+
+    run_name: str = run_argument()
+    runs: str = runs_option()
+    wait: float = wait_option()
+
+    def run(self) -> int:
+        """Sends the command."""
+        return _steer(self.run_name, self.runs, self.action, self.wait)
+
+
+class RunsPause(_Simple):
+    """Pause a run after its present update; its process stays.
+
+    Examples:
+      warpzone runs pause mario-1-1
+    """
+
+    action = "pause"
+
+
+class RunsResume(_Simple):
+    """Let a paused run continue. `warpzone train --resume` resumes one that has ended.
+
+    Examples:
+      warpzone runs resume mario-1-1
+    """
+
+    action = "resume"
+
+
+class RunsSave(_Simple):
+    """Write a checkpoint of a run now.
+
+    Examples:
+      warpzone runs save mario-1-1
+    """
+
+    action = "save"
+
+
+class RunsRecord(_Simple):
+    """Record a video of a run's present policy while it continues to train.
+
+    Examples:
+      warpzone runs record mario-1-1
+    """
+
+    action = "record"
+
+
+class RunsStop(_Simple):
+    """End a run after its present update, with everything saved, as Ctrl-C does.
+
+    Examples:
+      warpzone runs stop mario-1-1
+    """
+
+    action = "stop"
+
+
+def _steer(
+    word: str, runs: str, action: Action, wait: float, texts: Mapping[str, str] | None = None
+) -> int:
+    from warpzone.runs.directory import run_of
+    from warpzone.runs.resume import resolve_run
+    from warpzone.runs.steering import SteeringCommand, read_changes, send_command, sender
+
+    changes = read_changes(texts or {})
+    run = run_of(resolve_run(word, Path(runs)))
+    command = SteeringCommand(action, sender("shell"), changes)
+    send_command(run, command)
+    outcome = _wait_for(run.path, command.name, wait)
+    if outcome is None:
+        print(f"{run.name} has not answered yet; it takes commands between two updates")
+        return 0
+    if outcome.get("error"):
+        raise RunError(f"{run.name} refused: {outcome['error']}")
+    for path, (before, after) in outcome.get("changes", {}).items():
+        print(f"{path}: {before} -> {after}, from update {outcome['update'] + 1} on")
+    if not changes:
+        print(f"{run.name}: {action} after update {outcome['update']}")
+    return 0
+
+
+def _wait_for(run: Path, name: str, seconds: float) -> dict[str, Any] | None:
+    import time
+
+    from warpzone.runs.directory import RunDirectory
+    from warpzone.runs.steering import find_outcome
+
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        outcome = find_outcome(RunDirectory(run), name)
+        if outcome is not None:
+            return outcome
+        time.sleep(_LOOK_SECONDS)
+    return None
