@@ -110,7 +110,7 @@ export class Chart {
     const time = axis === "time";
     const line = (curve, index, faint) => ({
       label: curve.label,
-      class: faint ? "raw" : "", // Left out of the legend.
+      class: faint ? "raw" : undefined, // Left out of the legend.
       stroke: curveColor(index, faint ? 0.3 : 1),
       width: faint ? 1 : 1.8,
       spanGaps: true,
