@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import re
+import signal
 from dataclasses import replace
+from multiprocessing import active_children
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +16,7 @@ from tiny import STEPS, tiny
 
 from warpzone.config import StartOptions, TrainConfig
 from warpzone.errors import ConfigError
+from warpzone.training.session import start
 from warpzone.training.trainer import Trainer
 
 
@@ -39,7 +45,7 @@ def test_training_in_another_vector_learns_the_same(vector: str) -> None:
         assert torch.equal(value, other[name]), name
 
 
-def test_resume_says_that_games_begin_anew() -> None:
+def test_resume_says_that_environments_begin_new_episodes() -> None:
     config = configured(vector="sync", backend="nes-py", num_envs=2, level="1-1")
     config = replace(config, learn=replace(config.learn, minibatch_size=8))
     first = Trainer(config)
@@ -80,3 +86,20 @@ def test_resume_says_that_games_begin_anew() -> None:
 def test_combinations_that_cannot_be_are_refused(config: TrainConfig, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         config.verify()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_replaced_worker_is_recorded_in_the_log_of_the_run(tmp_path: Path) -> None:
+    config = tiny(tmp_path, updates=3)
+    config = replace(config, env=replace(config.env, vector="async", num_envs=2))
+    killed = []
+
+    def kill_a_worker(*_: object) -> bool:
+        if not killed:
+            killed.append(active_children()[0].pid)
+            os.kill(killed[0], signal.SIGKILL)
+        return False
+
+    run, _ = start(config, "quiet", until=kill_a_worker)
+    log = (run.path / "log.txt").read_text()
+    assert re.search(r"\[env\] warning: worker \d was killed by SIGKILL .* it is replaced", log)

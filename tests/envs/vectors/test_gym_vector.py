@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from log_support import logged
 
 from warpzone.envs.vectors.gym_vector import GymVectorEnv
 from warpzone.envs.vectors.make import make_vector_env
@@ -146,9 +147,7 @@ def test_falling_back_to_one_process_happens_only_on_request(
     monkeypatch.setattr("warpzone.envs.vectors.gym_vector.ProcessVectorEnv", _raising(broken))
     with pytest.raises(WorkerError, match="worker 0 was killed"):
         GymVectorEnv(**options)
-    with pytest.warns(
-        RuntimeWarning, match="--fallback-sync: all environments run in this process"
-    ):
+    with logged("--fallback-sync: all environments run in this process"):
         games = GymVectorEnv(fallback_sync=True, **options)
     assert games.vector == "sync"
     games.reset(seed=0)
@@ -189,7 +188,7 @@ def test_lost_worker_ends_its_episode_and_keeps_what_was_known_of_it() -> None:
         _, _, _, _, before = games.step([3, 3])
     games._env.processes[1].kill()
     games._env.processes[1].join()
-    with pytest.warns(RuntimeWarning, match="worker 1 was killed by SIGKILL"):
+    with logged("worker 1 was killed by SIGKILL"):
         _, _, _, truncated, info = games.step([3, 3])
     assert truncated.tolist() == [False, True]
     assert info["progress"][1] == before["progress"][1] > 0

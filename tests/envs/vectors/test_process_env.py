@@ -17,6 +17,7 @@ import pytest
 from fault_env import FaultMaker
 from gymnasium import spaces
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode
+from log_support import logged
 
 from warpzone.envs.vectors.options import WorkerOptions
 from warpzone.envs.vectors.process_env import ProcessVectorEnv
@@ -112,7 +113,7 @@ def test_worker_killed_while_it_starts_is_named(tmp_path: Path, bad: int) -> Non
 
 def test_worker_killed_while_it_starts_is_replaced(tmp_path: Path) -> None:
     fns = makers(1, "build", "kill", tmp_path / "once")
-    with pytest.warns(RuntimeWarning, match="worker 1 was killed by SIGKILL .* it is replaced"):
+    with logged("worker 1 was killed by SIGKILL .* it is replaced"):
         env = make(tmp_path, fns, replacements=1)
     assert_all_work(env)
     env.close()
@@ -138,7 +139,7 @@ def test_worker_killed_in_a_step_is_replaced_and_its_episode_truncated(
     fns = makers(1, "step", "kill", tmp_path / "once")
     env = make(tmp_path, fns, replacements=1, autoreset_mode=mode)
     env.reset(seed=5)
-    with pytest.warns(RuntimeWarning, match="worker 1 was killed by SIGKILL in stage 'step'"):
+    with logged("worker 1 was killed by SIGKILL in stage 'step'"):
         obs, reward, terminated, truncated, info = env.step(np.zeros(LANES, np.int64))
     np.testing.assert_array_equal(obs, [[0, 1], [1, 0], [2, 1]])
     np.testing.assert_array_equal(reward, [0, 0, 2])
@@ -176,7 +177,7 @@ def test_worker_that_sleeps_for_ever_is_named_and_replaced(tmp_path: Path, stage
         env.step_async(np.zeros(LANES, np.int64))
     wait_for_others(env, 1)
     take = env.reset_wait if stage == "reset" else env.step_wait
-    with pytest.warns(RuntimeWarning, match=rf"worker 1 took longer than 0.5 s in stage '{stage}'"):
+    with logged(rf"worker 1 took longer than 0.5 s in stage '{stage}'"):
         take(timeout=0.5)
     assert "_go_wrong" in (tmp_path / "logs" / "worker-1.stacks.txt").read_text()
     assert_all_work(env)
@@ -198,6 +199,18 @@ def test_busy_and_sleeping_workers_are_ended_by_close(tmp_path: Path) -> None:
     env.step_async(np.zeros(LANES, np.int64))
     env.close()
     assert all(not process.is_alive() for process in env.processes)
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_workers_leave_requests_to_stop_to_their_parent(tmp_path: Path, method: str) -> None:
+    env = make(tmp_path, makers(0, "", ""), method=method)
+    for process in env.processes:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            os.kill(process.pid, number)
+    assert_all_work(env)
+    processes = env.processes
+    env.close()
+    assert [process.exitcode for process in processes] == [0] * LANES
 
 
 def test_prewarm_builds_in_the_parent_first(tmp_path: Path) -> None:
@@ -281,6 +294,22 @@ def test_no_worker_outlives_its_parent(tmp_path: Path, stage: str, sent: signal.
         time.sleep(0.05)
     if sent == signal.SIGINT:
         assert errors.count("KeyboardInterrupt") == 1, errors
+
+
+@pytest.mark.parametrize("ending", ["", "raise ValueError", "sys.exit(3)"])
+def test_a_parent_that_never_closes_its_vector_ends(tmp_path: Path, ending: str) -> None:
+    script = tmp_path / "main.py"
+    lines = SCRIPT.replace("    env.step(np.zeros(2, np.int64))\n", f"    {ending}\n")
+    script.write_text(lines)
+    done = subprocess.run(
+        [sys.executable, str(script), "never"],
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2] / "support")},
+        capture_output=True,
+        text=True,
+        timeout=LONG,
+        check=False,
+    )
+    assert done.returncode == {"": 0, "raise ValueError": 1, "sys.exit(3)": 3}[ending], done.stderr
 
 
 def _sleeps(folder: Path, stage: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
@@ -30,6 +30,8 @@ from warpzone.envs.vector import AUTORESET_MODES
 from warpzone.envs.vectors.options import WorkerOptions, check_vector
 from warpzone.envs.vectors.process_env import ProcessVectorEnv
 from warpzone.errors import ClosedError, ConfigError, StateError, WorkerError
+
+_log = logging.getLogger(__name__)
 
 _NO_STATES = "save states need the native vector: use vector='native'"
 _OWN_KEYWORDS = (
@@ -141,11 +143,7 @@ class GymVectorEnv(VectorEnv[Obs, Any, Any]):
             except WorkerError as error:
                 if not fallback_sync:
                     raise
-                warnings.warn(
-                    f"[env] {error}; --fallback-sync: all environments run in this process",
-                    RuntimeWarning,
-                    stacklevel=3,
-                )
+                _log.warning("%s; --fallback-sync: all environments run in this process", error)
         return SyncVectorEnv(makers, autoreset_mode=mode)
 
     # The Gymnasium interface.

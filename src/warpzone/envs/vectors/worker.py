@@ -47,7 +47,8 @@ def stacks_file(log: Path) -> Path:
 
 
 def run_worker(task: WorkerTask, pipe: Connection) -> None:
-    """Builds the environment when its turn comes, then answers until it is told to close."""
+    """Builds the environment when its turn comes, then answers until it is asked to close."""
+    _ignore_stop_signals()
     log = WorkerLog(task.log, task.index)
     log.write("import", "end")
     _watch_parent()
@@ -82,6 +83,13 @@ def _serve(task: WorkerTask, env: Watched, pipe: Connection, log: WorkerLog) -> 
         _async_worker(*arguments[: len(inspect.signature(_async_worker).parameters)])
     except (EOFError, OSError):
         log.write("serve", "end", error="the parent is gone")
+
+
+def _ignore_stop_signals() -> None:
+    """Leaves requests to stop to the parent, also where a fork server has unblocked them."""
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_IGN)
 
 
 def _watch_parent() -> None:

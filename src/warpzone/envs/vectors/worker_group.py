@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import shutil
 import tempfile
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,8 @@ from warpzone.envs.vectors.patience import Patience
 from warpzone.envs.vectors.worker import FAILED, GO, WorkerTask
 from warpzone.envs.vectors.worker_process import Failure, Worker, gather
 from warpzone.errors import WorkerError
+
+_log = logging.getLogger(__name__)
 
 Spaces = tuple[spaces.Space[Any], spaces.Space[Any]]
 
@@ -208,7 +210,7 @@ class WorkerGroup:
         if failure.kind == "raised" or self._replaced >= self._options.replacements:
             return False
         self._replaced += 1
-        warnings.warn(f"[env] {failure}; it is replaced", RuntimeWarning, stacklevel=2)
+        _log.warning("%s; it is replaced", failure)
         return True
 
     def _error(self, failures: list[Failure]) -> WorkerError:
