@@ -234,7 +234,7 @@ def test_render_uses_the_rom_of_the_environment_variable(
         (["-o", "out.mp4", "--sheet", "60"], "--sheet makes a PNG"),
         (["--rom", "/nowhere/smb.nes"], "/nowhere/smb.nes"),
         (["--policy", "random", "--actions", "all"], "'all' is not an action set"),
-        (["--policy", "random", "--actions", "UP+X"], "'UP+X' is not an action set"),
+        (["--policy", "random", "--actions", "UP+X"], "'X' is not a button"),
     ],
 )
 def test_render_names_what_is_wrong(

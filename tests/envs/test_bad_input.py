@@ -186,6 +186,8 @@ def test_buffers_that_cannot_be_written_are_refused_not_copied(
         ({"hud": "off"}, "one of 'keep', 'mask', 'crop'"),
         ({"show_buttons": True, "obs": "rgb"}, "False unless obs is 'pixels'"),
         ({"actions": "hard"}, "right-only, simple, complex, extended"),
+        ({"actions": "NOOP,RIGHT+C"}, "'C' is not a button"),
+        ({"actions": "RIGHT+C"}, "'C' is not a button"),
         ({"actions": []}, "empty"),
         ({"actions": None}, "actions: None"),
         ({"actions": 7}, "actions: 7"),

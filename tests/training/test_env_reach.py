@@ -75,6 +75,18 @@ def test_size_and_max_pool_reach_the_environment(rom_path: Path) -> None:
     env.close()
 
 
+@pytest.mark.parametrize("obs", ["pixels", "rgb"])
+def test_a_size_that_the_encoder_cannot_take_is_refused(obs: str) -> None:
+    with pytest.raises(ConfigError, match=r"env\.size is 84x97; .* needs multiples of 4"):
+        small(obs=obs, size=(84, 97))
+    with pytest.raises(ConfigError, match="each side must be at least 36 for"):
+        small(obs=obs, size=(32, 64), encoder="nature")
+    with pytest.raises(ConfigError, match="each side must be at least 8 for"):
+        small(obs=obs, size=(4, 64))
+    small(obs=obs, size=(97, 61), encoder="nature")
+    small(obs="tiles", size=(97, 61))
+
+
 def test_rgb_is_trained_with_channels_first_and_may_be_larger_than_the_screen(
     rom_path: Path,
 ) -> None:

@@ -125,8 +125,28 @@ def _check_observation(config: TrainConfig) -> None:
         raise ConfigError("model.encoder is 'tiles', which needs env.obs 'tiles'")
     if encoder in ("space-to-depth", "nature", "impala") and obs == "tiles":
         raise ConfigError(f"model.encoder is {encoder!r}, which needs env.obs 'pixels' or 'rgb'")
+    _check_size(config)
     if obs == "tiles" and config.env.max_pool:
         raise ConfigError("env.max_pool is on, which needs env.obs 'pixels' or 'rgb'")
+
+
+def _check_size(config: TrainConfig) -> None:
+    """Compares the size of images with what the built-in encoders take."""
+    encoder, (height, width) = config.model.encoder, config.env.size
+    given = [side for side in (height, width) if side]  # The default suits every encoder.
+    if config.env.obs == "tiles" or not given:
+        return
+    shortest = 36 if encoder == "nature" else 8
+    if min(given) < shortest:
+        raise ConfigError(
+            f"env.size is {height}x{width}; each side must be at least {shortest} for "
+            f"model.encoder {encoder!r}"
+        )
+    if encoder in ("auto", "space-to-depth") and any(side % 4 for side in given):
+        raise ConfigError(
+            f"env.size is {height}x{width}; model.encoder 'space-to-depth' needs multiples of 4: "
+            "choose another size, or --encoder nature"
+        )
 
 
 def _check_adaptive(adaptive: AdaptiveOptions) -> None:

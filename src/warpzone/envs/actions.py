@@ -91,8 +91,7 @@ def resolve_actions(actions: Actions) -> list[int]:
 def _listed(text: str) -> list[str]:
     """The combinations of a list such as 'NOOP,RIGHT+B,RIGHT+A+B'."""
     names = [name.strip() for name in text.split(",")]
-    known = {NOOP, *BUTTONS}
-    if not all(part.strip().upper() in known for name in names for part in name.split("+")):
+    if len(names) == 1 and "+" not in text and text.strip().upper() not in (NOOP, *BUTTONS):
         raise ConfigError(
             f"actions: {text!r} is not an action set; there are {', '.join(ACTION_SETS)}, or give "
             "your own as a list such as 'NOOP,RIGHT+B,RIGHT+A+B'"

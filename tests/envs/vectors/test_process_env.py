@@ -303,13 +303,15 @@ def test_a_parent_that_never_closes_its_vector_ends(tmp_path: Path, ending: str)
     script.write_text(lines)
     done = subprocess.run(
         [sys.executable, str(script), "never"],
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2] / "support")},
+        env=os.environ
+        | {"PYTHONPATH": str(Path(__file__).parents[2] / "support"), "TMPDIR": str(tmp_path)},
         capture_output=True,
         text=True,
         timeout=LONG,
         check=False,
     )
     assert done.returncode == {"": 0, "raise ValueError": 1, "sys.exit(3)": 3}[ending], done.stderr
+    assert list(tmp_path.iterdir()) == [script], "the logs of its workers are removed"
 
 
 def _sleeps(folder: Path, stage: str) -> bool:

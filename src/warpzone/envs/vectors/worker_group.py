@@ -7,6 +7,7 @@ import multiprocessing
 import shutil
 import tempfile
 import time
+import weakref
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -56,9 +57,12 @@ class WorkerGroup:
         self._options = options
         self._context = multiprocessing.get_context(options.method)
         self._replaced = 0
-        self._failed = False
         self._folder = options.folder or Path(tempfile.mkdtemp(prefix="warpzone-workers-"))
         self._folder.mkdir(parents=True, exist_ok=True)
+        # Also at the exit of a program that never closes its environments.
+        self._remove_logs = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        if options.folder is not None:
+            self._keep_logs()
 
     @property
     def limit(self) -> float:
@@ -108,7 +112,7 @@ class WorkerGroup:
                 return
             # One that took too long would do so again, and its limit is the caller's patience.
             if failure.kind == "late" or not self._may_replace(failure):
-                self._failed = True
+                self._keep_logs()
                 raise self._error([failure])
             self.workers[index] = self._process(index)
 
@@ -197,21 +201,25 @@ class WorkerGroup:
         if not failures and not replies[index][1]:
             failures = [worker.failed("reset")]
         if failures:
-            self._failed = True
+            self._keep_logs()
             raise self._error(failures)
         return replies[index][0]  # type: ignore[no-any-return]
 
     def _may_replace(self, failure: Failure) -> bool:
-        """Whether to go on without a worker's answer; says so when it does.
+        """Whether to continue without a worker's answer; logs it if so.
 
-        An environment's error is told as it is: a new worker would only repeat it.
+        An error that an environment raised is not retried: a new worker would only repeat it.
         """
-        self._failed = True
+        self._keep_logs()
         if failure.kind == "raised" or self._replaced >= self._options.replacements:
             return False
         self._replaced += 1
         _log.warning("%s; it is replaced", failure)
         return True
+
+    def _keep_logs(self) -> None:
+        """Leaves the logs in place: they are the caller's, or tell what went wrong."""
+        self._remove_logs.detach()
 
     def _error(self, failures: list[Failure]) -> WorkerError:
         return WorkerError(f"of {len(self._makers)} workers, " + "; ".join(map(str, failures)))
@@ -231,5 +239,4 @@ class WorkerGroup:
                 worker.process.join(max(0.0, until - time.monotonic()))
         for worker in self.workers:
             worker.end()
-        if self._options.folder is None and not self._failed:
-            shutil.rmtree(self._folder, ignore_errors=True)
+        self._remove_logs()
