@@ -10,6 +10,7 @@ from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from tiny import STEPS, tiny
@@ -21,7 +22,8 @@ from warpzone.training.trainer import Trainer
 
 
 def configured(updates: int = 2, **env: Any) -> TrainConfig:
-    config = tiny(updates=updates)
+    # Only the native vector can act in native code, which draws other random numbers.
+    config = tiny(updates=updates, acting="torch")
     return replace(config, env=replace(config.env, **env))
 
 
@@ -103,3 +105,45 @@ def test_a_replaced_worker_is_recorded_in_the_log_of_the_run(tmp_path: Path) -> 
     run, _ = start(config, "quiet", until=kill_a_worker)
     log = (run.path / "log.txt").read_text()
     assert re.search(r"\[env\] warning: worker \d was killed by SIGKILL .* it is replaced", log)
+
+
+def test_an_episode_is_logged_with_its_own_level_where_environments_draw_levels(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Environments reset within the step, so their level is already that of the next episode."""
+    config = configured(vector="sync", level="1-1,4-2,8-3", level_order="random", max_steps=1)
+    config = replace(config, env=replace(config.env, num_envs=2, noop_max=0, sticky_prob=0.0))
+    trainer = Trainer(config)
+    played: list[tuple[int, int]] = []
+    observe = trainer.episodes.observe
+
+    def watch(info: Any, ended: Any, *rest: Any) -> None:
+        played.extend((int(info["world"][i]), int(info["stage"][i])) for i in np.nonzero(ended)[0])
+        observe(info, ended, *rest)
+
+    monkeypatch.setattr(trainer.episodes, "observe", watch)
+    trainer.begin()
+    trainer._collect()
+    logged = [episode.level for episode in trainer.episodes.flush()]
+    trainer.close()
+    assert logged == [f"{world}-{stage}" for world, stage in played]
+    assert len(set(logged)) == 3
+
+
+def test_x_comes_from_ram_on_nes_py_even_where_the_package_reports_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from gym_super_mario_bros.smb_env import SuperMarioBrosEnv
+
+    def reports_none(self: object) -> dict[str, Any]:
+        raise RuntimeError("no info")
+
+    monkeypatch.setattr(SuperMarioBrosEnv, "_get_info", reports_none)
+    config = configured(vector="sync", backend="nes-py", num_envs=1, actions="RIGHT+B")
+    trainer = Trainer(replace(config, learn=replace(config.learn, minibatch_size=8)))
+    trainer.begin()
+    trainer.update()
+    _, info = trainer.env.observe()
+    trainer.close()
+    assert info["x_pos"][0] > 40
+    assert info["progress"][0] > 0

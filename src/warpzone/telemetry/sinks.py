@@ -23,6 +23,7 @@ __all__ = [
     "Sink",
     "TensorBoardSink",
     "WandbSink",
+    "load_wandb",
     "write_parquet",
 ]
 
@@ -96,6 +97,22 @@ def _number(row: Mapping[str, object], name: str, default: float) -> float:
     return float(value) if isinstance(value, int | float) else default
 
 
+def load_wandb() -> Any:
+    """Imports wandb.
+
+    Raises:
+        ConfigError: It is not installed.
+    """
+    try:
+        import wandb
+    except ImportError as error:
+        raise ConfigError(
+            "run.wandb is set, but wandb is not installed; run `pip install wandb`, or leave out "
+            "--wandb"
+        ) from error
+    return wandb
+
+
 class WandbSink:
     """Sends rows to Weights & Biases, with environment steps as the axis.
 
@@ -103,24 +120,18 @@ class WandbSink:
     """
 
     def __init__(self, project: str, name: str, folder: Path, config: Mapping[str, object]) -> None:
-        """Begins, or continues, the run of this name.
+        """Starts, or resumes, the run of this name.
 
         Args:
             project: Of Weights & Biases.
-            name: Of the run; its identity there as well, so that a resumed run goes on.
+            name: Of the run; its identity there as well, so that a resumed run continues it.
             folder: Where wandb keeps its own files.
             config: Options of the run, to compare runs by.
 
         Raises:
             ConfigError: wandb is not installed, or refuses to start.
         """
-        try:
-            import wandb
-        except ImportError as error:
-            raise ConfigError(
-                "run.wandb is set, but wandb is not installed; run `pip install wandb`, or leave "
-                "out --wandb"
-            ) from error
+        wandb = load_wandb()
         try:
             self._run = wandb.init(
                 project=project,

@@ -28,7 +28,13 @@ from warpzone.telemetry.log_file import log_to, warnings_to_log
 from warpzone.telemetry.metrics import SESSION
 from warpzone.telemetry.reading import finite, last_line
 from warpzone.telemetry.resources import ResourceMonitor
-from warpzone.telemetry.sinks import ParquetSnapshot, Sink, TensorBoardSink, WandbSink
+from warpzone.telemetry.sinks import (
+    ParquetSnapshot,
+    Sink,
+    TensorBoardSink,
+    WandbSink,
+    load_wandb,
+)
 from warpzone.telemetry.terminal import Display, DisplayHandler, Mode, make_display
 from warpzone.training.completion import check_incomplete
 from warpzone.training.loop import Loop, OnUpdate, Until
@@ -87,6 +93,7 @@ def start(
     if config.run.auto_mem:
         config = fitted(config)
     check_memory(config)
+    _check_wandb(config)
     runs = Path(config.run.runs)
     existed = runs.exists()
     run = RunDirectory.create(runs, run_name(config), to_toml(config))
@@ -132,6 +139,7 @@ def resume(
     config.verify()
     config = config.with_plugins()
     check_memory(config)
+    _check_wandb(config)
     run = run_of(target)
     with run.logging(), log_to(DisplayHandler(make_display("quiet"))):
         path = find_resume(target, run.path)  # Skips damaged checkpoints with a warning.
@@ -179,6 +187,12 @@ class RunTraining:
             )[1]
         except RunCompleteError:
             return StopRequest()
+
+
+def _check_wandb(config: TrainConfig) -> None:
+    """Fails before anything is built or written."""
+    if config.run.wandb:
+        load_wandb()
 
 
 def _make_trainer(run: RunDirectory, config: TrainConfig, stack: ExitStack) -> Trainer:

@@ -128,7 +128,7 @@ class Trainer:
             _log.log(note.level, "%s", note.text)
         _log.info("%s", self.acting)
         self.starts.begin()
-        self.collector.begin(self.config.run.seed)
+        self._begin_episodes(self.config.run.seed)
 
     def update(self) -> MetricRow:
         """Collects a rollout, learns from it and returns metrics."""
@@ -256,10 +256,14 @@ class Trainer:
         if self.source.abandon():
             self.starts.abandon_rollout()
             if self.envs.is_wrapped:  # Only wrappers know how observations look now.
-                self.collector.begin(self.random.envs_seed(self.sessions + self.updates))
+                self._begin_episodes(self.random.envs_seed(self.sessions + self.updates))
             else:
                 self._put_present_first()
         self.optimizer.zero_grad(set_to_none=True)
+
+    def _begin_episodes(self, seed: int) -> None:
+        self.collector.begin(seed)
+        self.starts.read_levels()
 
     def _put_present_first(self) -> None:
         """Lets the next rollout begin with what the environments show now."""
@@ -432,7 +436,7 @@ class Trainer:
         )
         self.guidance.load_state_dict(state["guidance"], same_episodes=False)
         # Other episodes than those that the run began with.
-        self.collector.begin(self.random.envs_seed(self.sessions))
+        self._begin_episodes(self.random.envs_seed(self.sessions))
 
 
 def _threads(count: int) -> str:

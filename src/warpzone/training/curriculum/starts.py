@@ -126,13 +126,18 @@ class EpisodeStarts:
 
     def begun(self, index: int) -> Start:
         """Where the present episode of an environment began."""
-        start = self._present[index]
-        # Environments that choose their levels themselves know best.
-        return start if self.chooser is not None else Start(self.env.levels()[index], start.place)
+        return self._present[index]
+
+    def read_levels(self) -> None:
+        """Takes over the levels of the present episodes where environments draw them themselves."""
+        if self._idle:
+            self._present = [Start(level) for level in self.env.levels()]
 
     def observe(self, info: Info, ended: NDArray[np.bool_]) -> None:
         """Takes the info of a step: keeps new places, and chooses for episodes that ended."""
         if self._idle:
+            if ended.any():  # New episodes have begun already, within the step.
+                self.read_levels()
             return
         if self.options.share > 0:
             self._step += 1
