@@ -133,7 +133,7 @@ def test_a_websocket_needs_token_and_origin(tmp_path: Path, headers: dict[str, s
     client = make_client(tmp_path, known=False)
     with (
         pytest.raises(WebSocketDisconnect) as closed,
-        client.websocket_connect("/ws/wall?run=a", headers=headers),
+        client.websocket_connect(f"ws://{HOST}/ws/wall?run=a", headers=headers),
     ):
         pass
     assert closed.value.code == 1008

@@ -1,5 +1,6 @@
 """The server as a process would run it, and its command."""
 
+import re
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 from dashboard_support import TOKEN, write_run
 
 from warpzone import cli
+from warpzone.dashboard.background import background_dashboard
 from warpzone.dashboard.server import listen, running
 from warpzone.dashboard.settings import Settings
 from warpzone.errors import ServerError
@@ -62,3 +64,25 @@ def test_a_folder_that_is_missing_is_a_sentence(
 ) -> None:
     assert cli.main(["dashboard", str(tmp_path / "nowhere")]) == 2
     assert "is not a folder of runs" in capsys.readouterr().err
+
+
+def test_train_serves_a_dashboard_until_it_ends(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    small = ["--obs=tiles", "--num-envs=4", "--rollout-steps=8", "--hidden=16", "--steps=64"]
+    small += ["--minibatch-size=16", "--display=plain", "--no-video", f"--runs={tmp_path}"]
+    assert cli.main(["train", *small, "--dashboard"]) == 0
+    address = re.findall(r"dashboard: (http://127.0.0.1:\d+/\?token=\S+)", capfd.readouterr().out)
+    assert len(address) == 1
+    with pytest.raises(urllib.error.URLError):
+        urllib.request.urlopen(address[0], timeout=30)
+
+
+def test_a_dashboard_in_the_background_answers_and_ends_with_its_block(tmp_path: Path) -> None:
+    write_run(tmp_path)
+    with background_dashboard(tmp_path) as address:
+        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        with opener.open(address, timeout=30) as answer:
+            assert answer.status == 200
+    with pytest.raises(urllib.error.URLError):
+        urllib.request.urlopen(address, timeout=30)

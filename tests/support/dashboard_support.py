@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from starlette.testclient import TestClient
+from websockets.sync.client import ClientConnection, connect
 
 from warpzone.config import TrainConfig, to_toml
 from warpzone.dashboard.app import make_app
@@ -53,3 +54,15 @@ def make_client(folder: Path, *, known: bool = True, **settings: Any) -> TestCli
     state = ServerState.of(Settings(folder, token=TOKEN, **settings))
     headers = BEARER if known else {}
     return TestClient(make_app(state), base_url=f"http://{HOST}", headers=headers)
+
+
+def connect_to(address: str, path: str) -> ClientConnection:
+    """A WebSocket to a server that `running` serves, as a browser that knows the token opens it."""
+    base = address.partition("?")[0]
+    return connect(
+        f"{base.replace('http', 'ws', 1)}{path}",
+        origin=base.rstrip("/"),  # type: ignore[arg-type]
+        additional_headers=BEARER,
+        max_size=None,
+        compression=None,
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -81,6 +82,12 @@ class Train:
         "Record an episode of the trained policy at the end.",
         off="Do not record an episode of the trained policy at the end.",
     )
+    dashboard: bool = option(
+        False,
+        "Serve the dashboard of the runs folder while training, on a free port of this machine; "
+        "see `warpzone dashboard`.",
+        everyday=True,
+    )
     training: Partial = training_options(DEFAULT_PRESET)
 
     def run(self) -> int:
@@ -96,7 +103,10 @@ class Train:
         from warpzone.video.background import BackgroundRecorder
 
         try:
-            with BackgroundRecorder(config.run.plugins) as recorder:
+            with ExitStack() as stack:
+                recorder = stack.enter_context(BackgroundRecorder(config.run.plugins))
+                if self.dashboard:
+                    self._open_dashboard(config, stack)
                 if target is not None:
                     run, stop = session.resume(
                         target,
@@ -118,6 +128,13 @@ class Train:
             say(f"an episode of the trained policy: {path}")
         say(next_line(run, stop))
         return stop.exit_code
+
+    def _open_dashboard(self, config: TrainConfig, stack: ExitStack) -> None:
+        from warpzone.dashboard.background import background_dashboard
+        from warpzone.system.output import say
+
+        address = stack.enter_context(background_dashboard(Path(config.run.runs)))
+        say(f"dashboard: {address}")
 
     def _explicit(self) -> Partial:
         own = [variable_name(TRAIN_PREFIX, option) for option in options_of(Train)]

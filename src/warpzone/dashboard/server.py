@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import os
 import socket
+import sys
 import threading
 import webbrowser
 from collections.abc import Iterator
@@ -63,13 +65,20 @@ def serve(settings: Settings, *, browser: bool, page: str = "") -> None:
                 f"warning: everyone who can reach {settings.host} and knows the token can see the "
                 "runs" + (" and steer them" if not settings.read_only else "")
             )
-        if browser:
+        if browser and _has_desktop():
             webbrowser.open(address + page)
         try:
             while server.is_alive():
                 server.join(0.5)
         except KeyboardInterrupt:
             say("the dashboard was stopped; runs continue")
+
+
+def _has_desktop() -> bool:
+    """Whether a browser would open in a window; elsewhere it would take over the terminal."""
+    if sys.platform in ("win32", "darwin"):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
 @contextlib.contextmanager

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from starlette.requests import HTTPConnection
 
+from warpzone.dashboard.live_wall import LiveWalls
 from warpzone.dashboard.metric_file import MetricFiles
 from warpzone.dashboard.run_catalog import RunCatalog
 from warpzone.dashboard.settings import Settings
@@ -19,16 +20,18 @@ class ServerState:
         settings: What is served, and to whom.
         catalog: The runs.
         metrics: The tables of metrics that were looked at last.
+        walls: The runs whose games somebody watches.
     """
 
     settings: Settings
     catalog: RunCatalog
     metrics: MetricFiles
+    walls: LiveWalls
 
     @classmethod
     def of(cls, settings: Settings) -> ServerState:
         """The parts of a new server."""
-        return cls(settings, RunCatalog(settings.folder), MetricFiles())
+        return cls(settings, RunCatalog(settings.folder), MetricFiles(), LiveWalls())
 
 
 def state_of_request(connection: HTTPConnection) -> ServerState:

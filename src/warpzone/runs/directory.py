@@ -154,6 +154,11 @@ class RunDirectory:
         return self.path / "commands"
 
     @property
+    def live(self) -> Path:
+        """Folder through which viewers get rollouts; made when somebody watches."""
+        return self.path / "live"
+
+    @property
     def steering(self) -> Path:
         """What became of commands, as JSON lines."""
         return self.path / "steering.jsonl"

@@ -37,6 +37,7 @@ from warpzone.telemetry.sinks import (
 )
 from warpzone.telemetry.terminal import Display, DisplayHandler, Mode, make_display
 from warpzone.training.completion import check_incomplete
+from warpzone.training.live_feed import LiveFeed
 from warpzone.training.loop import Loop, OnUpdate, Until
 from warpzone.training.memory_need import check_memory
 from warpzone.training.oom_ladder import fitted
@@ -200,7 +201,9 @@ def _make_trainer(run: RunDirectory, config: TrainConfig, stack: ExitStack) -> T
     slow_steps = make_slow_steps(config.watch, run)
     if slow_steps is not None:
         stack.callback(slow_steps.close)
-    trainer = Trainer(config, worker_logs=run.workers, step_watch=slow_steps)
+    trainer = Trainer(
+        config, worker_logs=run.workers, step_watch=slow_steps, live_feed=LiveFeed(run)
+    )
     return stack.enter_context(closing(trainer))
 
 

@@ -41,6 +41,7 @@ from warpzone.training.environments import TrainingEnvs, make_signals
 from warpzone.training.episode_log import EpisodeLog
 from warpzone.training.episode_returns import EpisodeReturns
 from warpzone.training.guidance.guidance import Guidance
+from warpzone.training.live_feed import LiveFeed
 from warpzone.training.native_policy import NativePolicy
 from warpzone.training.native_rollouts import NativeCollector
 from warpzone.training.network import Inference, compile_model, make_optimizer, match_layout
@@ -63,6 +64,7 @@ class Trainer:
         wrap: Wrap | None = None,
         observers: Sequence[StepObserver] = (),
         step_watch: StepWatch | None = None,
+        live_feed: LiveFeed | None = None,
     ):
         """Builds environments, network, collector and learner; nothing is played yet.
 
@@ -73,8 +75,10 @@ class Trainer:
                 the configuration names.
             observers: Called after every step, before the trainer's own.
             step_watch: Learns when each step of the environments begins and ends.
+            live_feed: Leaves rollouts for people who watch the run.
         """
         self.config = config
+        self._live_feed = live_feed
         self.steps = self.updates = 0
         self.sessions = 1
         self.elapsed = 0.0
@@ -161,6 +165,14 @@ class Trainer:
         overridden = bool(self.storage.overridden.any())
         best = self.statistics.best_progress
         row = self.guidance.after_rollout(best, self.success > 0, overridden)
+        if self._live_feed is not None:
+            self._live_feed.between_rollouts(
+                self.env,
+                self.storage,
+                self.collector.model,
+                update=self.updates + 1,
+                resets_known=self.starts.is_idle and not self.config.env.start_state,
+            )
         return row | self.starts.metrics()
 
     def _learn(self) -> MetricRow:

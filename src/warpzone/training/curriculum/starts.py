@@ -116,7 +116,8 @@ class EpisodeStarts:
             self._guide(index, start.level)
 
     @property
-    def _idle(self) -> bool:
+    def is_idle(self) -> bool:
+        """Whether environments choose the starts of their episodes themselves."""
         return self.options.share <= 0 and self.chooser is None
 
     def begin(self) -> None:
@@ -135,7 +136,7 @@ class EpisodeStarts:
 
     def observe(self, info: Info, ended: NDArray[np.bool_]) -> None:
         """Takes the info of a step: keeps new places, and chooses for episodes that ended."""
-        if self._idle:
+        if self.is_idle:
             if ended.any():  # New episodes have begun already, within the step.
                 self.read_levels()
             return
@@ -209,7 +210,7 @@ class EpisodeStarts:
 
     def end_rollout(self) -> None:
         """Prepares the next rollout that native code plays, once `observe` has seen all steps."""
-        if self._idle:
+        if self.is_idle:
             return
         for index, waiting in enumerate(self._next):
             self._deliver(index)
@@ -312,7 +313,7 @@ class EpisodeStarts:
 
     def prepare_next(self) -> None:
         """Sets where the next episodes of every environment begin."""
-        if self._idle:
+        if self.is_idle:
             return
         for index, waiting in enumerate(self._next):
             for start in waiting:

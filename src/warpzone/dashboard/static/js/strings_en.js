@@ -92,4 +92,13 @@ export const english = {
   steer_outcome: "Outcome",
   confirm_stop: "Stop this run? Everything is saved, and `warpzone train --resume` resumes it.",
   read_only: "This dashboard is read-only.",
+  tab_games: "Games",
+  wall_connecting: "Asking the run for its games…",
+  wall_live: "{count} environments of this run, in real time",
+  wall_env: "Enlarge environment {env}",
+  wall_help: "The run hands over the start states and actions of a rollout; this server plays them again and draws them. Training pays almost nothing, and nothing when nobody watches. Click a game to enlarge it.",
+  action_probabilities: "Action probabilities",
+  tile_grid: "Tile grid around Mario",
+  probabilities_follow: "They follow with the next rollout.",
+  detail_facts: "Environment {env}, level {level}, update {update}: value {value}, reward {reward}",
 };

@@ -92,4 +92,13 @@ export const chinese = {
   steer_outcome: "结果",
   confirm_stop: "停止这次训练？一切都会保存，可用 `warpzone train --resume` 继续。",
   read_only: "此面板为只读。",
+  tab_games: "游戏",
+  wall_connecting: "正在向训练请求画面…",
+  wall_live: "本次训练的 {count} 个环境，实时",
+  wall_env: "放大环境 {env}",
+  wall_help: "训练只交出一段轨迹的起始状态和动作，由本服务器重新模拟并绘制。训练几乎没有额外开销，无人观看时为零。点击画面可放大。",
+  action_probabilities: "动作概率",
+  tile_grid: "马里奥周围的图块",
+  probabilities_follow: "将随下一段轨迹显示。",
+  detail_facts: "环境 {env}，关卡 {level}，第 {update} 次更新：价值 {value}，奖励 {reward}",
 };

@@ -1,0 +1,149 @@
+"""Playing recorded rollouts again: the same save states, the same actions, now with frames."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpzone import _native
+from warpzone.config import TrainConfig
+from warpzone.dashboard.frames import PaletteEncoder
+from warpzone.envs.actions import describe_buttons
+from warpzone.envs.vector import MarioVectorEnv
+from warpzone.runs.levels import trained_levels
+from warpzone.runs.live_rollout import LiveRollout
+
+WALL, DETAIL = 1, 2
+_HEIGHT, _WIDTH = 240, 256
+_SHRINK = 2  # Tiles of the wall are half as wide and half as high as the screen.
+
+
+@dataclass(frozen=True)
+class LiveMoment:
+    """What viewers get of one step.
+
+    Attributes:
+        wall: The frames of all environments, as one message.
+        details: For each enlarged environment: facts, and its frame as a message.
+    """
+
+    wall: bytes
+    details: dict[int, tuple[dict[str, Any], bytes]]
+
+
+class LivePlayer:
+    """Plays rollouts of one run. It holds as many environments as are watched."""
+
+    def __init__(self, config: TrainConfig, num_envs: int) -> None:
+        """Makes environments like those of the run."""
+        env = config.env
+        self._env = MarioVectorEnv(
+            trained_levels(env),
+            num_envs=num_envs,
+            num_threads=1,  # Cores belong to training.
+            render_mode="rgb_array",
+            autoreset="same-step",
+            max_steps=env.max_steps,
+            stagnation_limit=env.stagnation_limit,
+            reward=config.reward.env_reward,
+            power=env.power,
+            halfway=env.halfway,
+            exact=env.exact,
+            sticky_prob=env.sticky_prob,
+            sticky=env.sticky,
+            noop_max=env.noop_max,
+            **env.policy_env_options(),
+        )
+        self._env.reset(seed=0)
+        self._palette = PaletteEncoder()
+
+    def close(self) -> None:
+        """Frees the environments."""
+        self._env.close()
+
+    def ram(self) -> NDArray[np.uint8]:
+        """RAM of every environment, to compare with that of the run."""
+        return self._env.ram()
+
+    def play(self, rollout: LiveRollout, details: Collection[int]) -> Iterator[LiveMoment]:
+        """Plays a rollout step by step.
+
+        Args:
+            rollout: Of as many environments as the player has.
+            details: Indices of environments that are enlarged; it may change on the way.
+        """
+        for place, (state, level) in enumerate(zip(rollout.states, rollout.levels, strict=True)):
+            self._env.set_level(level, [place])
+            self._env.load_state(state, [place])
+        # Where only the run knows how the next episode begins, an environment stays at its end.
+        frozen = np.zeros(len(rollout.envs), np.bool_)
+        frames = list(self._env.render() or ())
+        for step in range(len(rollout.actions)):
+            self._env.step(rollout.actions[step])
+            drawn = self._env.render() or ()
+            for place in np.flatnonzero(~frozen).tolist():
+                frames[place] = drawn[place]
+            moment = self._moment(rollout, step, frames, frozen, details)
+            if not rollout.resets_known:
+                frozen |= rollout.ended[step]
+            yield moment
+
+    def _moment(
+        self,
+        rollout: LiveRollout,
+        step: int,
+        frames: list[NDArray[np.uint8]],
+        frozen: NDArray[np.bool_],
+        details: Collection[int],
+    ) -> LiveMoment:
+        small = [self._palette.encode(frame[::_SHRINK, ::_SHRINK]) for frame in frames]
+        found = {}
+        for place, env in enumerate(rollout.envs):
+            if env in details:
+                frame = self._palette.encode(frames[place])
+                facts = self._facts(rollout, step, place) | {"over": bool(frozen[place])}
+                found[env] = (facts, self._message(DETAIL, [env], [frame]))
+        return LiveMoment(self._message(WALL, list(rollout.envs), small), found)
+
+    def _message(self, kind: int, envs: list[int], images: list[NDArray[np.uint8]]) -> bytes:
+        """Header, palette, indices of environments, then the pixels of each."""
+        palette = self._palette.palette()
+        height, width = images[0].shape
+        header = struct.pack("<BBHHH", kind, len(palette) // 3, len(envs), width, height)
+        numbers = np.array(envs, "<u2").tobytes()
+        return b"".join([header, palette, numbers, *(image.tobytes() for image in images)])
+
+    def _facts(self, rollout: LiveRollout, step: int, place: int) -> dict[str, Any]:
+        env = rollout.envs[place]
+        action = int(rollout.actions[step, place])
+        buttons = self._env.config.actions
+        probabilities: list[float] = []
+        if env in rollout.details:
+            row = rollout.probabilities[step, rollout.details.index(env)]
+            probabilities = [round(float(share), 4) for share in row]
+        tiles = _native.tiles(self._env.ram()[place])
+        return {
+            "env": env,
+            "level": rollout.levels[place],
+            "update": rollout.update,
+            "action": action,
+            "actions": [describe_buttons(byte) for byte in buttons],
+            "buttons": int(buttons[action]),
+            "probabilities": probabilities,
+            "value": round(float(rollout.values[step, place]), 3),
+            "reward": round(float(rollout.rewards[step, place]), 4),
+            "tiles": _grid(tiles),
+        }
+
+
+def _grid(planes: NDArray[np.uint8]) -> list[str]:
+    """The tile grid as text, one letter per cell: solid, hostile, platform, item, Mario."""
+    letters = np.full(planes.shape[1:], ".", "<U1")
+    for plane, letter in zip(planes, "shpim", strict=True):
+        letters[plane > 0] = letter
+    return ["".join(row) for row in letters]
