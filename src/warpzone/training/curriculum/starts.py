@@ -131,7 +131,7 @@ class EpisodeStarts:
 
     def read_levels(self) -> None:
         """Takes over the levels of the present episodes where environments draw them themselves."""
-        if self._idle:
+        if self.is_idle:
             self._present = [Start(level) for level in self.env.levels()]
 
     def observe(self, info: Info, ended: NDArray[np.bool_]) -> None:
