@@ -1,4 +1,4 @@
-"""A measured comparison, and tables of them."""
+"""Comparisons of two measurements, as tables and JSON."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""What the native policy costs per sample, next to the dense PyTorch reference, in one run.
+"""Measures the cost of the native policy per sample, compared with dense PyTorch.
 
     python benchmarks/policy_kernels.py                  # a table
     python benchmarks/policy_kernels.py --level 1-1 --repeats 9 --hidden 256
 
-Samples come from rollouts of an untrained network. Each cost is the best of several repeats, in
-processor time of one thread, so that other programs on the machine disturb it little.
+Samples come from rollouts of an untrained network. Each cost is the best of several repeats, in CPU
+time of one thread, so that other programs on the machine hardly affect it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Costs = dict[str, tuple[float, float | None]]
 
 
 def microseconds(work: Callable[[], Any], samples: int, repeats: int) -> float:
-    """The least processor time per sample."""
+    """Returns the smallest CPU time per sample."""
     work()
     best = float("inf")
     for _ in range(repeats):
@@ -49,7 +49,7 @@ def make_model(shape: tuple[int, int, int], hidden: int, actions: int) -> ActorC
 
 
 class Samples:
-    """Steps of a rollout, dense and as lists."""
+    """Steps of a rollout, as dense vectors and as lists."""
 
     def __init__(self, level: str, hidden: int, steps: int, envs: int):
         self.env = MarioVectorEnv(
@@ -102,7 +102,7 @@ class Samples:
 
 
 def learning_costs(samples: Samples, batch_size: int, repeats: int) -> Costs:
-    """The first layer, forward and the gradient of its weights."""
+    """Measures the first layer: forward pass and gradient of its weights."""
     layer = samples.encoder.first
     with torch.no_grad():
         prepared = samples.encoder.prepare(samples.obs)
@@ -165,7 +165,7 @@ def learning_costs(samples: Samples, batch_size: int, repeats: int) -> Costs:
 
 
 def acting_costs(samples: Samples, envs: int, repeats: int) -> Costs:
-    """Making lists and deciding, and whole steps of a rollout."""
+    """Measures listing inputs, choosing actions, and whole rollout steps."""
     model = samples.model
     logits = np.zeros((samples.count, model.policy.out_features), np.float32)
     values = np.zeros(samples.count, np.float32)
@@ -194,9 +194,9 @@ def acting_costs(samples: Samples, envs: int, repeats: int) -> Costs:
         )
         costs[f"acting: list, logits and value ({name})"] = (listing + deciding, dense)
     weights = microseconds(lambda: copy_weights(model, samples.network), samples.count, repeats)
-    costs[f"handing over the weights, per step of {samples.count}"] = (weights, None)
+    costs[f"copying the weights, per step of {samples.count}"] = (weights, None)
     playing = microseconds(lambda: samples.player.play(samples.arrays), samples.count, repeats)
-    costs["a whole step: acting and emulation"] = (playing, None)
+    costs["whole step: acting and emulation"] = (playing, None)
     return costs
 
 
@@ -210,11 +210,11 @@ def show(costs: Costs) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--level", default="1-1", help="Levels that samples come from.")
+    parser.add_argument("--level", default="1-1", help="Levels to sample from.")
     parser.add_argument("--hidden", type=int, default=256, help="Width of the first layer.")
-    parser.add_argument("--batch", type=int, default=1024, help="Samples of a minibatch.")
-    parser.add_argument("--envs", type=int, default=64, help="Environments that act together.")
-    parser.add_argument("--repeats", type=int, default=15, help="The best of these counts.")
+    parser.add_argument("--batch", type=int, default=1024, help="Samples per minibatch.")
+    parser.add_argument("--envs", type=int, default=64, help="Number of environments.")
+    parser.add_argument("--repeats", type=int, default=15, help="Repeats; the best one counts.")
     options = parser.parse_args()
     torch.set_num_threads(1)
     torch.manual_seed(0)

@@ -1,4 +1,4 @@
-"""A plot with two logarithmic axes, as SVG."""
+"""SVG plots with two logarithmic axes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COLOURS_AFTER = ("#17becf", "#bcbd22", "#8c564b", "#e377c2", "#7f7f7f")
 
 @dataclass(frozen=True)
 class Line:
-    """A line and its name in the legend."""
+    """Line of a plot, with its name in the legend."""
 
     name: str
     points: Sequence[tuple[float, float]]
@@ -23,7 +23,7 @@ class Line:
 
 
 class _Axis:
-    """Places values between two ends on a logarithmic scale."""
+    """Maps values to positions on a logarithmic axis."""
 
     def __init__(self, values: Sequence[float], begin: float, end: float, base: int) -> None:
         self.first = math.floor(math.log(min(values), base))

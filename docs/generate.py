@@ -1,10 +1,10 @@
-"""Writes the tables of the documentation that follow from the code.
+"""Generates the tables in the documentation from the code.
 
     python docs/generate.py           # rewrite them
-    python docs/generate.py --check   # fail when one is out of date
+    python docs/generate.py --check   # fail if one is out of date
 
-A table stands between `<!-- generated: NAME -->` and `<!-- end -->`; the function of that name
-makes it.
+A table is enclosed by `<!-- generated: NAME -->` and `<!-- end -->`; the function of that name
+generates it.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ BLOCK = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 WEIGHTS = {
     "scale": "multiplies every term",
-    "distance": "per pixel of progress",
-    "death": "subtracted when a life is lost",
-    "score": "per point",
-    "coin": "per coin",
-    "clear": "when a level is cleared",
-    "milestone": "each time progress passes a multiple of `milestone_pixels`",
+    "distance": "reward per pixel of progress",
+    "death": "penalty for losing a life",
+    "score": "reward per point of the game's score",
+    "coin": "reward per coin",
+    "clear": "reward for clearing a level",
+    "milestone": "bonus each time progress passes a multiple of `milestone_pixels`",
     "milestone_pixels": "pixels between two milestones",
-    "time": "subtracted at every step",
-    "early_steps": "steps at the start of an episode in which distance counts `early_factor` times",
-    "early_factor": "see `early_steps`",
+    "time": "penalty per step",
+    "early_steps": "steps at the start of an episode in which distance is scaled by `early_factor`",
+    "early_factor": "factor for the distance weight in the early steps",
 }
 PLANES = {
-    "solid": "255 ground, bricks, pipes, blocks (hidden ones do not show)",
-    "hostile": "255 harms however it is touched, 128 can be jumped on",
+    "solid": "255 ground, bricks, pipes, blocks (hidden blocks are not included)",
+    "hostile": "255 harmful from every side, 128 can be stomped",
     "platform": "255 lifts and springs",
-    "item": "255 coins, power-ups, vines, the axe; 128 a block with a question mark",
-    "mario": "255 Mario, two cells when he is tall",
+    "item": "255 coins, power-ups, vines, the axe; 128 question blocks",
+    "mario": "255 Mario; two cells if he is big",
 }
 
 
@@ -57,7 +57,7 @@ def table(headings: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def parameters() -> str:
-    """Every keyword that all environments take."""
+    """Keywords that all environments accept."""
     defaults = inspect.signature(make_vec).parameters
     rows = [
         (f"`{name}`", f"`{defaults[name].default!r}`", text)
@@ -67,53 +67,53 @@ def parameters() -> str:
 
 
 def actions() -> str:
-    """The named action sets."""
+    """Named action sets."""
     rows = (
         (f"`{name}`", str(len(members)), ", ".join(members))
         for name, members in ACTION_SETS.items()
     )
-    return table(("set", "size", "actions, from number 0"), rows)
+    return table(("set", "size", "actions, numbered from 0"), rows)
 
 
 def info() -> str:
-    """The fields of `info`."""
+    """Fields of `info`."""
     numbers = [(f"`{name}`", "int32", text) for name, text in _native.INFO_NUMBERS.items()]
     flags = [(f"`{name}`", "bool", text) for name, text in _native.INFO_FLAGS.items()]
     return table(("field", "type", "meaning"), numbers + flags)
 
 
 def ends() -> str:
-    """Why an episode ends."""
+    """Reasons for the end of an episode."""
     rows = ((str(n), f"`{name}`", text) for n, (name, text) in enumerate(END_REASONS.items()))
     return table(("`end_reason`", "name", "meaning"), rows)
 
 
 def weights() -> str:
-    """The weights of the shaped reward."""
+    """Weights of the shaped reward."""
     defaults = _native.RewardWeights().as_dict()
     if set(defaults) != set(WEIGHTS):
-        raise SystemExit(f"describe these weights: {set(defaults) ^ set(WEIGHTS)}")
+        raise SystemExit(f"update WEIGHTS for {set(defaults) ^ set(WEIGHTS)}")
     rows = ((f"`{name}`", f"`{value:g}`", WEIGHTS[name]) for name, value in defaults.items())
     return table(("weight", "default", "meaning"), rows)
 
 
 def planes() -> str:
-    """The planes of the tile grid."""
+    """Planes of the tile grid."""
     count = _native.TILES_SHAPE[0]
     if count != len(PLANES):
-        raise SystemExit(f"there are {count} planes; describe them")
+        raise SystemExit(f"update PLANES: there are {count} planes")
     rows = ((str(index), name, text) for index, (name, text) in enumerate(PLANES.items()))
     return table(("plane", "name", "cell"), rows)
 
 
 def features() -> str:
-    """The features that come with the tile grid."""
+    """Features of the tile observation."""
     names = [_native.feature_name(index) for index in range(_native.FEATURE_COUNT)]
     return ", ".join(f"{index} `{name}`" for index, name in enumerate(names)) + "."
 
 
 def scripted() -> str:
-    """How far the scripted policy gets in each level."""
+    """Progress of the scripted policy in each level."""
     return table(
         ("level", "progress", "end", "steps"), map(_scripted_row, _native.level_names("smb"))
     )
@@ -133,7 +133,7 @@ def _scripted_row(level: str) -> tuple[str, str, str, str]:
 
 
 def options() -> str:
-    """Every option of training, table by table."""
+    """All training options, table by table."""
     defaults = resolve({})
     parts = []
     for name, cls, prefix in tables_of(TrainConfig):
@@ -158,12 +158,12 @@ TABLES: dict[str, Callable[[], str]] = {
 
 
 def generated(text: str) -> str:
-    """Returns a page with its tables made anew."""
+    """Returns a page with regenerated tables."""
     return BLOCK.sub(lambda block: f"{block[1]}{TABLES[block[2]]()}\n{block[3]}", text)
 
 
 def stale_pages(write: bool) -> list[str]:
-    """Returns the pages that are out of date, and mends them when asked to."""
+    """Returns the pages that are out of date, and rewrites them if `write` is set."""
     stale = []
     for page in sorted(DOCS.glob("*.md")):
         text = page.read_text(encoding="utf-8")

@@ -83,7 +83,7 @@ def test_a_plugin_that_is_imported_but_registers_something_else_is_named(folder:
 
 
 def test_a_name_of_the_package_or_of_another_function_is_taken() -> None:
-    with pytest.raises(PluginError, match=r"'nature', but warpzone has registered that name"):
+    with pytest.raises(PluginError, match=r"'nature', but warpzone has already registered that name"):
         register_encoder("nature")(lambda space, size: None)
     registry = make_registry()
     with pytest.raises(PluginError, match="choose another"):
@@ -109,7 +109,7 @@ def test_a_plugin_is_a_module_or_a_file_and_is_remembered_as_it_was_given(
 @pytest.mark.parametrize(
     ("plugin", "message"),
     [
-        ("no_such_module", "--plugin 'no_such_module' is not a module that Python finds"),
+        ("no_such_module", "--plugin 'no_such_module' was not found"),
         ("none/such.py", "--plugin none/such.py is not a file"),
         ("broken", "--plugin broken failed while it was imported: ZeroDivisionError"),
         ("broken.py", "--plugin broken.py failed while it was imported: ZeroDivisionError"),

@@ -51,19 +51,19 @@ _DESCRIPTION = """Super Mario Bros. for reinforcement learning, fast and exact.
 Examples:
   warpzone rom install                  # download the game once, after asking
   warpzone train --level 1-1            # train a policy from scratch
-  warpzone eval runs/mario-1-1          # how often it clears the level
-  warpzone video runs/mario-1-1         # record it
-  warpzone runs list                    # what has been trained so far
-  warpzone dashboard                    # all runs in the browser, live
+  warpzone eval runs/mario-1-1          # measure how often it clears the level
+  warpzone video runs/mario-1-1         # record a video of it
+  warpzone runs list                    # list all runs
+  warpzone dashboard                    # show all runs live in the browser
   warpzone solve --level 8-4            # find inputs that clear a level by search
-  warpzone play --level 1-1             # play yourself, in a window
-  warpzone doctor                       # what is wrong on this machine"""
+  warpzone play --level 1-1             # play the game yourself
+  warpzone doctor                       # check this machine"""
 
 # Options classes import nothing heavy (torch, imageio, pygame) at module level, so that `--help`
 # answers at once.
 COMMANDS: dict[str, type[Command] | Group] = {
     "rom": Group(
-        "Install, import and show game images.",
+        "Install, import and show ROMs.",
         {"install": RomInstall, "import": RomImport, "status": RomShow},
     ),
     "train": Train,
@@ -91,10 +91,10 @@ COMMANDS: dict[str, type[Command] | Group] = {
     "render": Render,
     "play": Play,
     "bench": Group(
-        "Measure how fast things run on this machine.",
+        "Run benchmarks on this machine.",
         {"env": BenchEnv, "train": BenchTrain, "overlap": BenchOverlap, "replay": BenchReplay},
     ),
-    "tools": Group("Repair files of earlier versions.", {"backfill": Backfill}),
+    "tools": Group("Repair files written by earlier versions.", {"backfill": Backfill}),
     "doctor": Doctor,
 }
 
@@ -108,7 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line.
 
     Args:
-        arguments: What follows the program's name; `sys.argv` when None.
+        arguments: Command-line arguments without the program's name; defaults to `sys.argv[1:]`.
 
     Returns:
         The exit code.
@@ -124,24 +124,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except KeyboardInterrupt:
             return _EXIT_INTERRUPTED
         except BrokenPipeError:
-            # Whoever read the output has seen enough (`| head`). What is still to be written goes
-            # nowhere, or Python complains at its end.
+            # The reader has closed the pipe (`| head`). Redirect the remaining output to /dev/null;
+            # otherwise Python reports an error when it flushes stdout at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return _EXIT_BROKEN_PIPE
         except OSError as error:
-            # A disk that is full or cannot be written, a missing permission, too many open files:
-            # nothing that a traceback would help with, wherever it happens.
+            # A full or read-only disk, a missing permission, too many open files: a traceback would
+            # not help with any of these.
             return _fail(describe_os_error(error))
 
 
 def _fail(reason: object) -> int:
-    """Says what went wrong; names from files and paths must not control the terminal."""
+    """Prints an error, with control characters escaped: file names must not drive the terminal."""
     print(f"error: {printable(reason)}", file=sys.stderr)
     return _EXIT_ERROR
 
 
 def _escape_unprintable() -> None:
-    """Escapes characters that the terminal's encoding lacks instead of failing on them."""
+    """Makes the output streams escape characters that the terminal's encoding lacks."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -161,14 +161,14 @@ def _dispatch(arguments: list[str]) -> int:
         word, *rest = rest
         if word not in command.commands:
             known = command.commands
-            remedy = suggestion(word, known) or f"; there are {', '.join(known)}"
+            remedy = suggestion(word, known) or f"; available commands: {', '.join(known)}"
             raise ConfigError(f"`{group}` has no command {word!r}{remedy}")
         names.append(word)
         command = command.commands[word]
     try:
         parsed = parse_command(command, " ".join(names), rest)
     except SystemExit:  # --help
-        sys.stdout.flush()  # Here, where a reader that has gone away is expected.
+        sys.stdout.flush()  # Flush here, where a broken pipe is handled.
         return 0
     if isinstance(parsed, PluginOptions):
         load_plugins(parsed.plugin)
@@ -176,7 +176,7 @@ def _dispatch(arguments: list[str]) -> int:
 
 
 def _print_group(name: str, group: Group) -> int:
-    """Prints what the commands of a group do."""
+    """Prints the commands of a group, with a one-line summary each."""
     lines = [f"usage: {name} COMMAND [options]", "", description(group), "", "Commands:"]
     lines += [f"  {word:<12}{summary(command)}" for word, command in group.commands.items()]
     lines += ["", f"`{name} COMMAND --help` shows the options and examples of a command."]
@@ -184,7 +184,7 @@ def _print_group(name: str, group: Group) -> int:
     return 0
 
 
-def _show_warning(  # noqa: PLR0917 - the signature is given by the warnings module
+def _show_warning(  # noqa: PLR0917 - the warnings module fixes the signature
     message: Warning | str,
     category: type[Warning],
     filename: str,
@@ -192,6 +192,6 @@ def _show_warning(  # noqa: PLR0917 - the signature is given by the warnings mod
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """Shows a warning to a person: the sentence, without the source line that raised it."""
+    """Prints a warning without the source line that raised it."""
     del category, filename, lineno, line
     print(f"warning: {printable(message)}", file=file or sys.stderr)

@@ -1,20 +1,20 @@
-"""Errors that warpzone raises on purpose; each carries one sentence that says what to do."""
+"""Errors that warpzone raises on purpose; each message says what is wrong and what to do."""
 
 
 class WarpzoneError(Exception):
-    """Base of all errors that a user can mend; the command line prints them without a traceback."""
+    """Base class of errors a user can fix; the command line prints them without a traceback."""
 
 
 class RomError(WarpzoneError, ValueError):
-    """A game image is missing, damaged, or not the game."""
+    """A ROM is missing, damaged, or not Super Mario Bros."""
 
 
 class CartridgeError(RomError):
-    """An image is no cartridge that the console can run."""
+    """The console cannot run the cartridge in a ROM."""
 
 
 class ConfigError(WarpzoneError, ValueError):
-    """A parameter, an action or another value is not allowed."""
+    """A parameter, an action or another value is invalid."""
 
 
 class PluginError(ConfigError):
@@ -22,11 +22,11 @@ class PluginError(ConfigError):
 
 
 class StateError(WarpzoneError, ValueError):
-    """A save state is cut, altered, or made for something else."""
+    """A save state is truncated, corrupted, or belongs to something else."""
 
 
 class EnvError(WarpzoneError, RuntimeError):
-    """Lanes of a vector environment failed; the text names each and why."""
+    """Environments of a vector environment failed; the message lists each one and its error."""
 
 
 class InFlightError(WarpzoneError, RuntimeError):
@@ -38,27 +38,27 @@ class ClosedError(WarpzoneError, RuntimeError):
 
 
 class BackendError(WarpzoneError, RuntimeError):
-    """Another emulator is missing, of an untested version, or does not do what it should."""
+    """A third-party emulator is missing, has an untested version, or misbehaves."""
 
 
 class WorkerError(WarpzoneError, RuntimeError):
-    """A worker process failed; the text names it, what it was doing and the file with its log."""
+    """A worker process failed; the message names it, its task and its log file."""
 
 
 class LockError(WarpzoneError, RuntimeError):
-    """A file lock was not free in time."""
+    """A file lock could not be acquired in time."""
 
 
 class MetricError(WarpzoneError, ValueError):
-    """A metric's name is not listed, or its value is no number."""
+    """A metric's name is not listed, or its value is not a number."""
 
 
 class RunError(WarpzoneError, RuntimeError):
-    """A run directory is missing, in use, or not fit for what was asked."""
+    """A run directory is missing, in use, or unsuitable for the requested operation."""
 
 
 class CheckpointError(RunError):
-    """A checkpoint is damaged, cannot be written, or holds what it must not."""
+    """A checkpoint is damaged, cannot be written, or contains disallowed objects."""
 
 
 class RunCompleteError(RunError):
@@ -66,32 +66,32 @@ class RunCompleteError(RunError):
 
 
 class ResumeError(RunError):
-    """A run cannot be resumed as asked; the text says what does not match."""
+    """A run cannot be resumed as requested; the message says what does not match."""
 
 
 class SolutionError(WarpzoneError, ValueError):
-    """A way through a level is damaged, for another game, or does not lead through."""
+    """A solution is damaged, belongs to another game, or does not clear its level."""
 
 
 class ScoreboardError(WarpzoneError, ValueError):
-    """A scoreboard or a campaign is missing, damaged, or not what was asked for."""
+    """A scoreboard or a campaign is missing, damaged, or not the requested one."""
 
 
 class VideoError(WarpzoneError, RuntimeError):
-    """A video or picture cannot be written."""
+    """A video or image cannot be written."""
 
 
 class WindowError(WarpzoneError, RuntimeError):
-    """No window can be opened here."""
+    """A window cannot be opened on this machine."""
 
 
 class LevelWarning(UserWarning):
-    """A machine began another level than the one that was asked for."""
+    """An environment started a different level from the one requested."""
 
 
 class UnknownRomWarning(UserWarning):
-    """A game image has the game's shape but is none of the known dumps."""
+    """A ROM has the right layout but matches none of the known dumps."""
 
 
 class ServerError(WarpzoneError, RuntimeError):
-    """The dashboard cannot be served as asked."""
+    """The dashboard cannot be served as requested."""

@@ -1,7 +1,6 @@
-"""What users can plug in by name: encoders, rewards, algorithms and vector wrappers.
+"""Registries of the encoders, rewards, algorithms and wrappers that users plug in by name.
 
-A name belongs to the function or class that registered it. Importing the module that registers it
-is all that is needed to use it:
+To use a name, import the module that registers it:
 
     import warpzone
 
@@ -12,7 +11,7 @@ is all that is needed to use it:
     warpzone.train(level="1-1", encoder="tiny")
 
 From the command line, `--plugin my_module` imports the module first. Runs and policy files record
-names and modules, never code. Loading one never imports a module: whoever loads it does.
+names and modules, never code. Loading one never imports a module: import it first.
 """
 
 from __future__ import annotations
@@ -31,16 +30,16 @@ from numpy.typing import NDArray
 from warpzone.errors import ConfigError, PluginError
 
 Info = Mapping[str, Any]
-"""Arrays by name, one value per environment."""
+"""Mapping from field names to arrays with one value per environment."""
 EncoderFactory = Callable[[Any, int], Any]
-"""From the observation space and the width asked for (`--hidden`) to a `torch.nn.Module`."""
+"""Takes the observation space and the width (`--hidden`); returns a `torch.nn.Module`."""
 RewardFunction = Callable[[Info, Info], NDArray[Any]]
-"""From the info of a step and of the step before to one reward per environment."""
+"""Takes the info of a step and of the previous step; returns one reward per environment."""
 
 AlgorithmClass = type[Any]
 """A subclass of `warpzone.Algorithm`."""
 Wrap = Callable[[Any], Any]
-"""Puts Gymnasium's vector wrappers around a vector environment."""
+"""Wraps a vector environment in Gymnasium vector wrappers."""
 
 Item = TypeVar("Item")
 Factory = TypeVar("Factory", bound=EncoderFactory)
@@ -49,19 +48,19 @@ Class = TypeVar("Class", bound=AlgorithmClass)
 Wrapper = TypeVar("Wrapper", bound=Wrap)
 
 NO_WRAPPER = "none"
-# What an error shows; a file of a stranger may name any number of endless modules.
-_MOST_NAMED, _LONGEST_NAME = 5, 100
+# Limits of error messages: an untrusted file may name many modules with long names.
+_MAX_NAMED, _MAX_NAME_LENGTH = 5, 100
 
 
 class Registry(Generic[Item]):
-    """Names of one kind."""
+    """Maps names of one kind (such as encoders) to functions or classes."""
 
     def __init__(self, kind: str, option: str, builtin: Sequence[str] = ()):
-        """Begins without entries.
+        """Creates an empty registry.
 
         Args:
-            kind: What the names stand for, such as 'encoder'.
-            option: The option that takes a name, such as 'model.encoder'.
+            kind: Kind of item, such as 'encoder'; used in messages.
+            option: Option that selects an item, such as 'model.encoder'.
             builtin: Names that belong to this package.
         """
         self.kind, self.option, self.builtin = kind, option, tuple(builtin)
@@ -72,7 +71,7 @@ class Registry(Generic[Item]):
         """Registers a function or class under a name.
 
         Raises:
-            PluginError: The name is taken.
+            PluginError: The name is already taken.
         """
         provider = _provider(item)
         reserved = name in self.builtin and not provider.startswith("warpzone.")
@@ -80,25 +79,25 @@ class Registry(Generic[Item]):
         if taken or reserved:
             owner = "warpzone" if reserved else _provider(self._items[name])
             raise PluginError(
-                f"{provider} registers the {self.kind} {name!r}, but {owner} has registered that "
-                "name already; choose another"
+                f"{provider} registers the {self.kind} {name!r}, but {owner} has already "
+                "registered that name; choose another"
             )
         self._items[name] = item
         self._plugins[name] = _importing[-1] if _importing else provider
 
     def names(self) -> list[str]:
-        """Every name that can be used now, the built-in ones first."""
+        """Returns all available names, built-in names first."""
         return [*self.builtin, *(name for name in self._items if name not in self.builtin)]
 
     def get(self, name: str, plugins: Sequence[str] = ()) -> Item:
-        """What was registered under a name.
+        """Returns the item registered under a name.
 
         Args:
-            name: The name.
-            plugins: Modules that a run recorded; they are named if the name is missing.
+            name: Registered name.
+            plugins: Modules that a run recorded; the error names them if the name is missing.
 
         Raises:
-            PluginError: There is no such name.
+            PluginError: The name is not registered.
         """
         if name not in self._items:
             raise PluginError(self._missing(name, plugins))
@@ -108,11 +107,11 @@ class Registry(Generic[Item]):
         """Checks that a name can be used.
 
         Args:
-            name: The name.
-            plugins: Modules that a run recorded; they are named if the name is missing.
+            name: Name to check.
+            plugins: Modules that a run recorded; the error names them if the name is missing.
 
         Raises:
-            PluginError: There is no such name.
+            PluginError: The name is not registered.
         """
         if name not in self.names():
             raise PluginError(self._missing(name, plugins))
@@ -122,12 +121,12 @@ class Registry(Generic[Item]):
         return name in self._items and name not in self.builtin
 
     def plugin(self, name: str) -> str:
-        """What to import, or to give as `--plugin`, for a registered name of a user."""
+        """Returns the module to import, or to pass as `--plugin`, for a user's name."""
         return self._plugins[name]
 
     def _missing(self, name: str, plugins: Sequence[str]) -> str:
         message = f"{self.option} is {_short(name)!r}, but no such {self.kind} is registered"
-        absent = [_short(plugin) for plugin in plugins if plugin not in _imported][:_MOST_NAMED]
+        absent = [_short(plugin) for plugin in plugins if plugin not in _imported][:_MAX_NAMED]
         if absent:
             options = " ".join(f"--plugin {plugin}" for plugin in absent)
             return f"{message}; it comes from {' and '.join(absent)}: import it, or give {options}"
@@ -135,16 +134,16 @@ class Registry(Generic[Item]):
         if close:
             return f"{message}; did you mean {close[0]}?"
         if plugins:
-            modules = " and ".join(plugins[:_MOST_NAMED])
-            return f"{message} by {modules}; there are {', '.join(self.names())}"
+            modules = " and ".join(plugins[:_MAX_NAMED])
+            return f"{message} by {modules}; available: {', '.join(self.names())}"
         return (
-            f"{message}; there are {', '.join(self.names())}, and those of a plug-in need --plugin "
-            "MODULE"
+            f"{message}; available: {', '.join(self.names())}; use --plugin MODULE to register "
+            "your own"
         )
 
 
 _importing: list[str] = []
-"""Plug-ins that are being imported, the innermost last."""
+"""Plug-ins that are being imported; the innermost is last."""
 _imported: set[str] = set()
 """Plug-ins that `load_plugins` has imported."""
 
@@ -157,12 +156,12 @@ wrappers: Registry[Wrap] = Registry("wrapper", "env.wrap", (NO_WRAPPER,))
 
 
 def register_encoder(name: str) -> Callable[[Factory], Factory]:
-    """Registers a network that turns observations into vectors.
+    """Registers an encoder: a network that maps observations to feature vectors.
 
-    The decorated function takes the observation space of one environment and the width that
-    `--hidden` asks for, and returns a `torch.nn.Module`. Its `forward` takes a batch of uint8
+    The decorated function takes the observation space of one environment and the width given by
+    `--hidden`, and returns a `torch.nn.Module`. The module's `forward` takes a batch of uint8
     observations (a tensor for a `Box` space, a dict of tensors for a `Dict` space) and returns
-    [B, any width]. The policy and value heads, and the recurrent memory, are added to it.
+    [B, any width]. The trainer adds the recurrent layer and the policy and value heads.
 
     Example:
         >>> @warpzone.register_encoder("tiny")
@@ -179,12 +178,12 @@ def register_encoder(name: str) -> Callable[[Factory], Factory]:
 
 
 def register_reward(name: str) -> Callable[[Function], Function]:
-    """Registers a reward for training, in place of the environment's own.
+    """Registers a reward function for training that replaces the environment's reward.
 
-    The decorated function takes the info of a step and the info before it, both dicts of arrays
-    with one value per environment, and returns one finite number per environment. At the first step
-    of an episode, `previous` is the info of its reset; at the last one, `info` is the info of the
-    episode's end. No difference ever spans two episodes.
+    The decorated function takes the info of a step and the previous info, both dicts of arrays with
+    one value per environment, and returns one finite number per environment. At the first step of
+    an episode, `previous` is the info of its reset; at the last step, `info` describes the end of
+    the episode. The two infos never belong to different episodes.
 
     Example:
         >>> @warpzone.register_reward("coins")
@@ -201,7 +200,7 @@ def register_reward(name: str) -> Callable[[Function], Function]:
 
 
 def register_algorithm(name: str) -> Callable[[Class], Class]:
-    """Registers a subclass of `warpzone.Algorithm`; see there for an example."""
+    """Registers a subclass of `warpzone.Algorithm`; its docstring has an example."""
 
     def register(algorithm: Class) -> Class:
         algorithms.add(name, algorithm)
@@ -233,7 +232,7 @@ def register_wrapper(name: str) -> Callable[[Wrapper], Wrapper]:
 
 
 def name_of_wrapper(wrap: Wrap) -> str:
-    """The name of a wrapper, which is registered if it was not."""
+    """Returns the name of a wrapper; registers the wrapper if necessary."""
     for name in wrappers.names():
         if wrappers.is_own(name) and wrappers.get(name) is wrap:
             return name
@@ -246,10 +245,10 @@ def load_plugins(plugins: Sequence[str]) -> None:
     """Imports modules that register names.
 
     Args:
-        plugins: Names of modules, such as 'my_module', or paths of Python files.
+        plugins: Module names, such as 'my_module', or paths of Python files.
 
     Raises:
-        PluginError: A module is not found, or fails while it is imported.
+        PluginError: A module is not found or fails during import.
     """
     for plugin in plugins:
         _importing.append(plugin)
@@ -257,9 +256,9 @@ def load_plugins(plugins: Sequence[str]) -> None:
             _import_file(Path(plugin)) if plugin.endswith(".py") else _import_module(plugin)
         except (PluginError, ConfigError):
             raise
-        except (Exception, SystemExit) as error:  # A script may leave when it finds no arguments.
+        except (Exception, SystemExit) as error:  # A script may exit if it gets no arguments.
             raise PluginError(
-                f"--plugin {plugin} failed while it was imported: {type(error).__name__}: {error}"
+                f"--plugin {plugin} failed during import: {type(error).__name__}: {error}"
             ) from error
         finally:
             _importing.pop()
@@ -269,12 +268,12 @@ def load_plugins(plugins: Sequence[str]) -> None:
 def _import_module(name: str) -> ModuleType:
     here = str(Path.cwd())
     if here not in sys.path:
-        sys.path.append(here)  # `python -m` searches it, an installed command does not.
+        sys.path.append(here)  # `python -m` searches it; an installed command does not.
     parts = name.split(".")
     if not all(map(str.isidentifier, parts)) or importlib.util.find_spec(parts[0]) is None:
         raise PluginError(
-            f"--plugin {_short(name)!r} is not a module that Python finds; give the path of a .py "
-            "file, or add its folder to PYTHONPATH"
+            f"--plugin {_short(name)!r} was not found; give the path of a .py file, or add the "
+            "module's folder to PYTHONPATH"
         )
     return importlib.import_module(name)
 
@@ -287,8 +286,8 @@ def _import_file(path: Path) -> None:
         if loaded.__file__ is not None and Path(loaded.__file__).resolve() == path.resolve():
             return
         raise PluginError(
-            f"--plugin {path} has the name of the module {path.stem!r}, which is loaded already; "
-            "rename the file"
+            f"--plugin {path} has the same name as the module {path.stem!r}, which is already "
+            "loaded; rename the file"
         )
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
@@ -303,11 +302,11 @@ def _import_file(path: Path) -> None:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST_NAME else f"{text[:_LONGEST_NAME]}..."
+    return text if len(text) <= _MAX_NAME_LENGTH else f"{text[:_MAX_NAME_LENGTH]}..."
 
 
 def _redefines(old: object, new: object) -> bool:
-    """Whether the same definition was executed again, as a notebook cell that is run twice."""
+    """Whether the same definition was executed again, as when a notebook cell is rerun."""
     return _provider(old) == _provider(new) and _qualname(old) == _qualname(new)
 
 
@@ -316,7 +315,7 @@ def _qualname(item: object) -> str:
 
 
 def _provider(item: object) -> str:
-    """The module of a function or class; of a script, the name of its file."""
+    """Returns the module of a function or class; for a script, its file name."""
     module = str(getattr(item, "__module__", ""))
     if module != "__main__":
         return module

@@ -10,10 +10,11 @@ def step_info(info: dict[str, Any]) -> dict[str, Any]:
 
     With same-step autoreset, the info of an environment whose episode ended belongs to the new
     episode, and `info["final_info"]` has the values at the end of the old one (Gymnasium's
-    convention). Here those values stand in their place: every field describes the step just taken.
+    convention). This function puts those values back, so that every field describes the step just
+    taken.
 
     Args:
-        info: As a vector environment's `step` returned it; it is not changed.
+        info: Info that a vector environment's `step` returned; it is not modified.
     """
     if "final_info" not in info:
         return info

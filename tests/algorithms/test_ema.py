@@ -24,7 +24,7 @@ def set_all(model: ActorCritic, value: float) -> None:
             weight.fill_(value)
 
 
-def test_the_average_of_constant_weights_is_these_weights() -> None:
+def test_the_average_of_constant_weights_equals_them() -> None:
     model = make_model()
     average = EmaPolicy(model, 0.9)
     for _ in range(5):
@@ -33,7 +33,7 @@ def test_the_average_of_constant_weights_is_these_weights() -> None:
         torch.testing.assert_close(kept.data, weight.data)
 
 
-def test_jitter_is_smoothed_and_a_change_is_followed() -> None:
+def test_the_average_smooths_jitter_and_follows_changes() -> None:
     model = make_model()
     average = EmaPolicy(model, 0.9)
     for step in range(400):
@@ -46,7 +46,7 @@ def test_jitter_is_smoothed_and_a_change_is_followed() -> None:
     assert all(weight.min() > 4.9 for weight in average.model.parameters())
 
 
-def test_the_first_weights_are_forgotten_soon() -> None:
+def test_the_influence_of_the_initial_weights_fades_quickly() -> None:
     model = make_model()
     set_all(model, 100.0)
     average = EmaPolicy(model, 0.999)
@@ -57,7 +57,7 @@ def test_the_first_weights_are_forgotten_soon() -> None:
 
 
 @pytest.mark.parametrize("decay", [0.0, 0.5])
-def test_the_average_never_teaches_and_zero_follows_at_once(decay: float) -> None:
+def test_the_average_does_not_train_and_decay_zero_copies(decay: float) -> None:
     model = make_model()
     average = EmaPolicy(model, decay)
     set_all(model, 2.0)

@@ -1,4 +1,4 @@
-"""Guards of the learner: gradients that are unusable, and those that are gathered."""
+"""Guards of the learner: unusable gradients and gradient accumulation."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def filled_storage(state_size: int = 0) -> RolloutStorage:
 
 
 class Unnormalized(Algorithm):
-    """PPO whose loss does not depend on how a rollout is cut into minibatches."""
+    """PPO whose loss does not depend on how a rollout is split into minibatches."""
 
     def targets(self, rollout: CollectedRollout) -> Targets:
         return Targets(*gae(rollout.steps, rollout.gamma, self.options.gae_lambda))
@@ -83,10 +83,10 @@ ONE_PASS = LearnOptions(epochs=1, minibatch_size=20, max_grad_norm=1e9, grad_nor
 
 @pytest.mark.parametrize("memory", ["none", "gru"])
 @pytest.mark.parametrize("grad_accumulation", [3, 4, 100])
-def test_gathering_all_minibatches_equals_one_large_one(
+def test_accumulating_all_minibatches_equals_one_large_one(
     memory: str, grad_accumulation: int
 ) -> None:
-    """48 steps in parts of 20, 20 and 8, or 6 envs in parts of 2: one step from all of them."""
+    """48 steps in parts of 20, 20 and 8, or 6 envs in parts of 2: one optimizer step."""
     size = filled_storage().steps * ENVS
     whole = make_learner(replace(ONE_PASS, minibatch_size=size), memory)
     parts = make_learner(replace(ONE_PASS, grad_accumulation=grad_accumulation), memory)
@@ -97,8 +97,8 @@ def test_gathering_all_minibatches_equals_one_large_one(
     torch.testing.assert_close(weights(parts), weights(whole))
 
 
-def test_leftovers_are_applied_in_their_own_epoch() -> None:
-    """Groups of two out of three minibatches: two steps an epoch, and no gradient stays behind."""
+def test_incomplete_groups_are_applied_in_their_own_epoch() -> None:
+    """Groups of two out of three minibatches: two steps per epoch, and no gradient is left."""
     learner = make_learner(replace(ONE_PASS, grad_accumulation=2, epochs=2))
     steps = 0
 
@@ -112,7 +112,7 @@ def test_leftovers_are_applied_in_their_own_epoch() -> None:
     assert all(weight.grad is None for weight in learner.model.parameters())
 
 
-def test_the_reported_norm_is_the_mean_over_steps_of_the_optimizer() -> None:
+def test_the_reported_norm_is_the_mean_over_optimizer_steps() -> None:
     size = STEPS * ENVS
     whole = make_learner(replace(ONE_PASS, minibatch_size=size)).learn(filled_storage(), 0.01)
     parts = make_learner(replace(ONE_PASS, grad_accumulation=3)).learn(filled_storage(), 0.01)
@@ -142,7 +142,7 @@ def test_a_gradient_above_the_limit_is_skipped() -> None:
     assert torch.equal(weights(learner), before)
 
 
-def test_too_many_in_a_row_stop_and_a_good_one_starts_the_count_again() -> None:
+def test_too_many_consecutive_skips_stop_and_a_good_step_resets_the_count() -> None:
     settings = replace(ONE_PASS, minibatch_size=STEPS * ENVS, max_skipped_updates=2)
     bad = filled_storage()
     bad.rewards.fill_(math.nan)
@@ -155,7 +155,7 @@ def test_too_many_in_a_row_stop_and_a_good_one_starts_the_count_again() -> None:
     resumed = make_learner(settings)
     resumed.load_state_dict(learner.state_dict())
     resumed.learn(bad, 0.01)
-    with pytest.raises(LearnerError, match="3 gradients in a row were unusable"):
+    with pytest.raises(LearnerError, match="3 consecutive gradients were unusable"):
         resumed.learn(bad, 0.01)
     assert resumed.gradient.skipped == 11
 
@@ -171,7 +171,7 @@ def test_float16_scales_the_loss_and_steps_as_without() -> None:
     assert plain.state_dict()["scaler"] == {}
 
 
-def test_the_epochs_that_were_done_are_reported() -> None:
+def test_the_number_of_epochs_is_reported() -> None:
     assert (
         make_learner(replace(ONE_PASS, epochs=3)).learn(filled_storage(), 0.01)["learn/epochs"] == 3
     )

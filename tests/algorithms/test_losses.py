@@ -20,9 +20,9 @@ from warpzone.algorithms.losses import (
     ("ratio", "advantage", "expected"),
     [
         (1.0, 2.0, 2.0),
-        (1.5, 2.0, 1.2 * 2.0),  # A gain is cut at 1 + clip,
-        (0.5, 2.0, 0.5 * 2.0),  # a loss of probability of a good action is not;
-        (0.5, -2.0, 0.8 * -2.0),  # the other way round for a bad one.
+        (1.5, 2.0, 1.2 * 2.0),  # Clipped at 1 + clip_coef for a good action,
+        (0.5, 2.0, 0.5 * 2.0),  # but not below 1;
+        (0.5, -2.0, 0.8 * -2.0),  # the reverse for a bad action.
         (1.5, -2.0, 1.5 * -2.0),
     ],
 )
@@ -67,21 +67,21 @@ def test_normalized_advantages_have_mean_zero_and_deviation_one() -> None:
     assert result.std().item() == pytest.approx(1.0, rel=1e-5)
 
 
-def test_a_mean_over_nothing_is_zero() -> None:
+def test_the_mean_of_an_empty_mask_is_zero() -> None:
     assert masked_mean(torch.tensor([3.0]), torch.tensor([False])).item() == 0.0
 
 
-def test_value_loss_is_quadratic_near_and_straight_far() -> None:
+def test_value_loss_is_quadratic_near_the_target_and_linear_far_away() -> None:
     assert value_loss(torch.tensor([0.5]), torch.zeros(1)).item() == pytest.approx(0.125)
     assert value_loss(torch.tensor([10.0]), torch.zeros(1)).item() == pytest.approx(9.5)
 
 
-def test_what_is_masked_may_be_absurd_and_leaves_the_ratios_of_the_rest_bit_equal() -> None:
+def test_extreme_masked_values_leave_the_other_ratios_bit_equal() -> None:
     generator = torch.Generator().manual_seed(0)
     new, old, advantages = (torch.randn(500, generator=generator) for _ in range(3))
     own = torch.rand(500, generator=generator) < 0.7
     losses, gradients = [], []
-    for forced in (0.0, 300.0, -300.0):  # exp(600) is beyond any float.
+    for forced in (0.0, 300.0, -300.0):  # exp(600) overflows.
         log_probs = new.where(own, torch.tensor(forced)).requires_grad_()
         old_log_probs = old.where(own, torch.tensor(-forced))
         result = ppo_policy_loss(log_probs, old_log_probs, advantages, 0.2, own)
@@ -95,7 +95,7 @@ def test_what_is_masked_may_be_absurd_and_leaves_the_ratios_of_the_rest_bit_equa
         assert torch.equal(gradient, gradients[0])
 
 
-def test_value_loss_leaves_masked_steps_out() -> None:
+def test_value_loss_excludes_masked_steps() -> None:
     values, returns = torch.tensor([1.0, 5.0]), torch.tensor([0.0, float("inf")])
     mask = torch.tensor([True, False])
     assert value_loss(values, returns, mask).item() == pytest.approx(0.5)

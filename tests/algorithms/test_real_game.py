@@ -1,4 +1,4 @@
-"""Learning on the real game: a tiny budget must already beat chance."""
+"""Learning on the real game: even a tiny budget must beat chance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Returns against literal maths: sums written out step by step, environment by environment."""
+"""Returns compared with explicit sums, step by step and environment by environment."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from warpzone.algorithms.returns import Steps, discount_factors, explained_varia
 
 
 def discounts_of(kind: str) -> float | Tensor:
-    """One for all steps, or one that falls with the exponent of each."""
+    """Returns one gamma for all steps, or one per step that depends on its exponent."""
     if kind == "by time":
         return 0.93
     progress = torch.randint(0, 60, (9, 4), generator=torch.Generator().manual_seed(3))
@@ -32,7 +32,7 @@ def random_rollout(seed: int, steps: int = 9, envs: int = 4) -> dict[str, Tensor
     next_values = torch.cat([values[1:], torch.randn(1, envs, generator=generator).double()])
     terminated = torch.rand(steps, envs, generator=generator) < 0.2
     truncated = (torch.rand(steps, envs, generator=generator) < 0.2) & ~terminated
-    # Where an episode was cut, the state after it is not the next one in line.
+    # After a truncation, the next state is not the next observation of the rollout.
     next_values = torch.where(truncated, normal(), next_values)
     return {
         "rewards": normal(),
@@ -107,7 +107,7 @@ def literal_vtrace(
 
 @KINDS
 @pytest.mark.parametrize("seed", range(5))
-def test_gae_equals_the_sum_written_out(seed: int, kind: str) -> None:
+def test_gae_equals_the_explicit_sum(seed: int, kind: str) -> None:
     rollout, gamma = random_rollout(seed), discounts_of(kind)
     advantages, returns = gae(Steps(**rollout), gamma=gamma, gae_lambda=0.8)
     expected = literal_gae(rollout, gamma, 0.8)
@@ -117,7 +117,7 @@ def test_gae_equals_the_sum_written_out(seed: int, kind: str) -> None:
 
 @KINDS
 @pytest.mark.parametrize("seed", range(5))
-def test_vtrace_equals_the_sum_written_out(seed: int, kind: str) -> None:
+def test_vtrace_equals_the_explicit_sum(seed: int, kind: str) -> None:
     rollout, gamma = random_rollout(seed), discounts_of(kind)
     generator = torch.Generator().manual_seed(100 + seed)
     log_ratios = torch.randn(9, 4, generator=generator, dtype=torch.float64) * 0.5
@@ -137,7 +137,7 @@ def test_vtrace_with_the_same_policy_has_the_returns_of_gae() -> None:
     torch.testing.assert_close(targets, returns)
 
 
-def test_a_cut_episode_keeps_its_value_and_an_ended_one_does_not() -> None:
+def test_truncated_episodes_are_bootstrapped_and_terminated_ones_are_not() -> None:
     one = torch.ones(1, 1)
     for terminated, expected in ((True, 1.0), (False, 1.0 + 0.5 * 10.0)):
         steps = Steps(
@@ -151,7 +151,7 @@ def test_a_cut_episode_keeps_its_value_and_an_ended_one_does_not() -> None:
         assert returns.item() == pytest.approx(expected)
 
 
-def test_waiting_costs_nothing_where_only_distance_is_discounted() -> None:
+def test_waiting_costs_nothing_if_only_distance_is_discounted() -> None:
     def worth(progress: list[float], gamma: float, progress_gamma: float = 1.0) -> float:
         covered = torch.tensor(progress).unsqueeze(1)
         nothing = torch.zeros_like(covered)
@@ -175,7 +175,7 @@ def test_explained_variance_is_one_for_perfect_and_zero_for_constant_predictions
 
 
 @pytest.mark.parametrize("algorithm", ["gae", "vtrace"])
-def test_steps_of_others_teach_nothing_and_end_what_comes_before(algorithm: str) -> None:
+def test_overridden_steps_have_no_advantage_and_cut_earlier_traces(algorithm: str) -> None:
     rollout = random_rollout(11)
     log_ratios = torch.randn(9, 4, dtype=torch.float64) * 0.3
     by_policy = torch.ones(9, 4, dtype=torch.bool)
@@ -188,14 +188,14 @@ def test_steps_of_others_teach_nothing_and_end_what_comes_before(algorithm: str)
         return vtrace(steps, log_ratios, 0.9, 0.8)
 
     advantages, targets = results(rollout["rewards"], rollout["ended"], by_policy)
-    # Whatever the others earned,
+    # Whatever the overridden steps earned,
     other = torch.where(by_policy, rollout["rewards"], 1e6)
     again, again_targets = results(other, rollout["ended"], by_policy)
     assert torch.equal(advantages, again)
     assert torch.equal(targets, again_targets)
     assert (advantages[4:6] == 0).all()
     assert torch.equal(targets[4:6], rollout["values"][4:6])
-    # the steps before are worth what they would be, had the episode been cut there.
+    # the steps before are valued as if the episode had been truncated there.
     cut = rollout["ended"].clone()
     cut[3] = True
     before, _ = results(rollout["rewards"], cut, None)

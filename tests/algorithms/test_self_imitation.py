@@ -1,4 +1,4 @@
-"""Self-imitation: its loss by hand, and what it learns from random play alone."""
+"""Self-imitation: its loss computed by hand, and learning from random play alone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from warpzone.replay.buffer import PrioritizedReplay, Transitions
 SYMBOLS, ENVS = 5, 20
 
 
-def test_only_steps_better_than_expected_teach() -> None:
+def test_only_positive_advantages_contribute() -> None:
     log_probs = torch.tensor([-1.0, -2.0, -3.0], requires_grad=True)
     values = torch.tensor([1.0, 1.0, 1.0], requires_grad=True)
     returns = torch.tensor([3.0, 0.0, 2.0])
@@ -38,7 +38,7 @@ def test_only_steps_better_than_expected_teach() -> None:
 
 
 class Pixels(nn.Module):
-    """Observations as floats, through one layer."""
+    """One linear layer over the observations."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -49,7 +49,7 @@ class Pixels(nn.Module):
 
 
 def random_play(replay: PrioritizedReplay, steps: int, generator: torch.Generator) -> None:
-    """A symbol is shown and rarely named; far more than an untaught critic expects when it is."""
+    """Adds random play: naming the shown symbol is rare and yields more than expected."""
     symbols = torch.randint(0, SYMBOLS, (steps, ENVS), generator=generator)
     actions = torch.randint(0, SYMBOLS, (steps, ENVS), generator=generator)
     stacks = nn.functional.one_hot(symbols, SYMBOLS).to(torch.uint8) * 255
@@ -75,7 +75,7 @@ def make(options: ReplayOptions) -> tuple[ActorCritic, PrioritizedReplay, SelfIm
     return model, replay, SelfImitation(model, replay, options, apply, nullcontext)
 
 
-def test_it_learns_the_right_answers_from_random_play_alone() -> None:
+def test_it_learns_from_random_play_alone() -> None:
     model, replay, imitation = make(
         ReplayOptions(capacity=1000, batch_size=64, weight=1.0, learning_starts=500)
     )
@@ -89,7 +89,7 @@ def test_it_learns_the_right_answers_from_random_play_alone() -> None:
     assert 0 < row["replay/better_share"] <= 1
 
 
-def test_it_waits_for_the_warm_up_and_learns_every_kth_update_while_each_one_pushes() -> None:
+def test_it_learns_every_kth_update_after_learning_starts() -> None:
     options = ReplayOptions(
         capacity=1000, interval=3, batches=2, batch_size=8, learning_starts=5 * ENVS
     )

@@ -1,4 +1,4 @@
-"""Toy problems that each algorithm, and each memory core, must solve."""
+"""Toy problems that each algorithm and each recurrent core must solve."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Recall:
 
 
 class Bytes(nn.Module):
-    """Observations as floats, through one layer."""
+    """One linear layer over the observations."""
 
     size = 32
 
@@ -80,7 +80,7 @@ class Bytes(nn.Module):
 
 
 def success_after(algorithm: str, memory: str, delay: int, updates: int) -> float:
-    """Share of right answers at the end of training."""
+    """Returns the fraction of right answers at the end of training."""
     torch.manual_seed(0)
     env = Recall(num_envs=32, delay=delay)
     core = make_memory(memory, 32, 32, window=4)
@@ -110,7 +110,7 @@ def success_after(algorithm: str, memory: str, delay: int, updates: int) -> floa
 
 
 @pytest.mark.parametrize("algorithm", ["ppo", "vtrace"])
-def test_each_algorithm_names_what_it_sees(algorithm: str) -> None:
+def test_each_algorithm_learns_to_name_what_it_sees(algorithm: str) -> None:
     assert success_after(algorithm, "none", delay=0, updates=60) > 0.95
 
 
@@ -125,9 +125,9 @@ def test_each_algorithm_names_what_it_sees(algorithm: str) -> None:
         pytest.param("ppo", "transformer", marks=pytest.mark.slow),
     ],
 )
-def test_each_memory_recalls_what_it_saw(algorithm: str, memory: str) -> None:
+def test_each_recurrent_core_recalls_what_it_saw(algorithm: str, memory: str) -> None:
     assert success_after(algorithm, memory, delay=1, updates=120) > 0.9
 
 
-def test_without_memory_recall_stays_at_chance() -> None:
+def test_without_a_recurrent_core_recall_stays_at_chance() -> None:
     assert success_after("ppo", "none", delay=1, updates=60) < 0.45

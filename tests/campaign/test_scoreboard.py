@@ -135,7 +135,7 @@ def test_verifying_finds_an_altered_file_and_altered_numbers(
     (folder / BOARD_FILE).write_text(board.replace('"clears": 0', '"clears": 1', 1))
     assert cli.main(["scoreboard", str(folder), "--verify"]) == 1
     told = capsys.readouterr().out
-    assert "1-1: sticky: 0 of 2 clear instead of 1 of 2\n1-2: holds\n1 of 2 rows hold" in told
+    assert "1-1: sticky: 0 of 2 clear instead of 1 of 2\n1-2: holds\n1 of 2 rows verified" in told
 
     (folder / BOARD_FILE).write_text(board)
     export_policy(next((run / "checkpoints").glob("*.pt")), folder / "other.policy")
@@ -271,7 +271,7 @@ def test_a_folder_without_a_scoreboard_is_told(
     assert "has no scoreboard" in capsys.readouterr().err
     write_board(tmp_path, Scoreboard())
     assert cli.main(["scoreboard", str(tmp_path), "--verify"]) == 2
-    assert "has no row to check" in capsys.readouterr().err
+    assert "has no rows to verify" in capsys.readouterr().err
     assert cli.main(["scoreboard", str(tmp_path), "--verify", "--level", "1-1"]) == 2
-    assert "has no row of 1-1" in capsys.readouterr().err
+    assert "has no row for 1-1" in capsys.readouterr().err
     assert CONDITIONS[0] == "sticky"

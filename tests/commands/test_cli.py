@@ -13,7 +13,7 @@ from warpzone.rom.install import import_rom
 
 
 def run_program(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs the command in a process of its own, without a terminal."""
+    """Runs the command in a separate process, without a terminal."""
     command = [sys.executable, "-c", "import sys; from warpzone.cli import main; sys.exit(main())"]
     return subprocess.run(
         [*command, *arguments],
@@ -83,7 +83,7 @@ def test_install_without_terminal_or_consent_is_a_clear_error(data_folder: Path)
 
 
 @pytest.mark.parametrize("answer", ["", "n", "no", "maybe"])
-def test_install_takes_anything_but_yes_as_no(
+def test_install_treats_any_answer_but_yes_as_no(
     data_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys, answer: str
 ) -> None:
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
@@ -145,7 +145,7 @@ def test_interrupt_exits_silently_with_130(monkeypatch: pytest.MonkeyPatch, caps
     assert (captured.out, captured.err) == ("", "")
 
 
-def test_a_reader_that_has_seen_enough_gets_no_traceback() -> None:
+def test_a_broken_pipe_gives_no_traceback() -> None:
     reader, writer = os.pipe()
     os.close(reader)
     done = subprocess.run(
@@ -186,7 +186,7 @@ def test_render_passes_parameters_to_the_environment(tmp_path: Path, capsys) -> 
     assert "step_limit after 2 steps" in capsys.readouterr().out
 
 
-def test_render_shows_the_observation_beside_the_screen(tmp_path: Path) -> None:
+def test_render_shows_the_observation_next_to_the_screen(tmp_path: Path) -> None:
     from PIL import Image
 
     assert render(tmp_path, "--obs", "tiles", "--show-obs", "--scale", "1") == 0

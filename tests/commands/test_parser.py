@@ -1,4 +1,4 @@
-"""The command line: help, suggestions, variables of every command, and what hostile values get."""
+"""The command line: help, suggestions, environment variables and hostile values."""
 
 from __future__ import annotations
 
@@ -75,10 +75,13 @@ def test_a_group_alone_shows_its_own_help(group: str, capsys) -> None:
     [
         (["trian"], "`warpzone` has no command 'trian'; did you mean train?"),
         (["runs", "lst"], "`warpzone runs` has no command 'lst'; did you mean list?"),
-        (["bench", "xyzzy"], "there are env, train, overlap, replay"),
+        (["bench", "xyzzy"], "available commands: env, train, overlap, replay"),
         (["train", "--levle", "1-1"], "has no option --levle; did you mean --level?"),
         (["train", "--levle=1-1"], "has no option --levle; did you mean --level?"),
-        (["train", "--obs", "tile"], "--obs is 'tile'; it must be pixels or tiles; did you mean"),
+        (
+            ["train", "--obs", "tile"],
+            "--obs is 'tile'; it must be pixels, rgb or tiles; did you mean",
+        ),
         (["train", "--preset", "cpu-quik"], "did you mean cpu-quick?"),
         (["train", "1-1"], "`warpzone train` does not take '1-1'"),
         (["campaign", "--level", "1-1"], "has no option --level; did you mean --levels?"),
@@ -88,7 +91,7 @@ def test_a_group_alone_shows_its_own_help(group: str, capsys) -> None:
         (["train", "--resume", "x", "--preset", "cpu"], "--preset is for new runs"),
     ],
 )
-def test_a_mistake_gets_one_sentence_with_a_remedy(arguments, message: str, capsys) -> None:
+def test_a_mistake_gets_one_message_with_a_remedy(arguments, message: str, capsys) -> None:
     assert cli.main(arguments) == 2
     error = capsys.readouterr().err
     assert message in error
@@ -137,7 +140,7 @@ def test_a_mistake_gets_one_sentence_with_a_remedy(arguments, message: str, caps
         "campaign --rounds 0",
     ],
 )
-def test_hostile_values_are_one_sentence_and_exit_code_2(
+def test_hostile_values_give_one_message_and_exit_code_2(
     arguments: str, tmp_path: Path, rom_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -179,14 +182,14 @@ def test_a_variable_sets_an_option_and_the_command_line_wins() -> None:
     assert evaluate.episodes == 7
 
 
-def test_train_reads_its_own_variables_beside_those_of_the_tables() -> None:
+def test_train_reads_its_own_variables_and_those_of_the_tables() -> None:
     variables = {"WARPZONE_TRAIN_PRESET": "gpu", "WARPZONE_TRAIN_ENV_NUM_ENVS": "8"}
     train = parse_command(Train, "train", [], variables)
     assert isinstance(train, Train)
     assert (train.preset, train.training) == ("gpu", {})
 
 
-def test_a_switch_can_be_turned_on_and_off_whatever_its_default() -> None:
+def test_a_boolean_can_be_turned_on_and_off_whatever_its_default() -> None:
     for flag, value in (("--video", True), ("--no-video", False)):
         train = parse_command(Train, "train", [flag], {})
         assert isinstance(train, Train)

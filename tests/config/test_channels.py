@@ -12,7 +12,7 @@ import pytest
 from warpzone.commands.parser import parse_command
 from warpzone.commands.train import Train
 from warpzone.config import TrainConfig, from_file, make_config, resolve, to_toml, train_options
-from warpzone.config.kinds import Choice, Number, Switch, Text, Weight, Whole, kind_of
+from warpzone.config.kinds import Boolean, Choice, Integer, Number, Text, Weight, kind_of
 from warpzone.config.option import Option
 from warpzone.config.sources import TRAIN_PREFIX, variable_name
 from warpzone.config.values import show
@@ -22,7 +22,7 @@ register_wrapper("wrapper-of-this-test")(lambda env: env)
 
 OPTIONS = {option.path: option for option in train_options()}
 
-# What an option needs beside it to be valid.
+# Other options that an option needs to be valid.
 ALONG: dict[str, dict[str, Any]] = {
     "env.obs": {},
     "env.backend": {"vector": "sync"},
@@ -54,11 +54,11 @@ SPECIAL: dict[str, Any] = {
 
 
 def another_value(option: Option) -> Any:
-    """A valid value that is not the default."""
+    """Returns a valid value other than the default."""
     if option.path in SPECIAL:
         return SPECIAL[option.path]
     kind, default, limits = kind_of(option.hint), option.default, option.limits
-    if isinstance(kind, Switch):
+    if isinstance(kind, Boolean):
         return not default
     if isinstance(kind, Choice):
         return next(choice for choice in kind.choices if choice != default)
@@ -67,7 +67,7 @@ def another_value(option: Option) -> Any:
     candidates: list[Any] = [default + 1, default / 2] if option.hint is float else [default + 1]
     if option.hint == Weight:
         candidates = [default / 2]
-    assert isinstance(kind, Whole | Number) or option.hint == Weight, option.path
+    assert isinstance(kind, Integer | Number) or option.hint == Weight, option.path
     return next(value for value in candidates if limits.allow(value) and value != default)
 
 
@@ -153,7 +153,7 @@ def test_options_that_depend_on_others_follow_them_by_every_channel(
     assert first != make_config(environment={})
 
 
-def test_a_saved_configuration_is_read_back_as_it_was(tmp_path: Path) -> None:
+def test_a_saved_configuration_is_read_back_unchanged(tmp_path: Path) -> None:
     values = {path: another_value(OPTIONS[path]) for path in ("reward.distance", "env.size")}
     config = by_keywords(values)
     file = tmp_path / "config.toml"
@@ -161,7 +161,7 @@ def test_a_saved_configuration_is_read_back_as_it_was(tmp_path: Path) -> None:
     assert resolve(from_file(file)) == config
 
 
-def test_later_channels_win(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_later_channels_take_precedence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "options.toml"
     file.write_text("[learn]\ngamma = 0.5\nclip_coef = 0.5\nvf_coef = 0.25\n")
     variables = {"WARPZONE_TRAIN_LEARN_CLIP_COEF": "0.4", "WARPZONE_TRAIN_LEARN_VF_COEF": "0.4"}

@@ -1,4 +1,4 @@
-"""Wrong values are refused by name, with what is allowed, whichever way they come."""
+"""Invalid values are rejected with the option's name and the allowed values, from any source."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ BY_PATH = {option.path: option for option in train_options()}
         ("[reward]\ndistance = [1.0, 0.5, 0]", "START:END:STEPS with STEPS above 0"),
         ("[reward]\ndistance = [1.0, 0.5, -5]", "START:END:STEPS with STEPS above 0"),
         ("[reward]\ndistance = [1.0, 0.5]", "START:END:STEPS"),
-        ("[env]\nsize = [84]", "2 whole numbers with a colon"),
+        ("[env]\nsize = [84]", "2 whole numbers separated by colons"),
     ],
 )
-def test_a_wrong_file_is_refused_by_name(text: str, message: str) -> None:
+def test_an_invalid_file_is_rejected_by_name(text: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message) as refusal:
         from_toml(text, "file")
     assert str(refusal.value).startswith("file")
@@ -80,19 +80,19 @@ def test_a_wrong_file_is_refused_by_name(text: str, message: str) -> None:
         ("WARPZONE_TRAIN_XYZ", "1", "does not name an option; an example is WARPZONE_TRAIN_ENV"),
     ],
 )
-def test_a_wrong_variable_is_refused_by_name(variable: str, value: str, message: str) -> None:
+def test_an_invalid_variable_is_rejected_by_name(variable: str, value: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         from_environment({variable: value})
 
 
-def test_a_wrong_keyword_gets_a_suggestion() -> None:
+def test_a_misspelled_keyword_gets_a_suggestion() -> None:
     with pytest.raises(ConfigError, match=r"no option num_env; did you mean num_envs\?"):
         from_keywords({"num_env": 3})
 
 
 @pytest.mark.parametrize("option", FLOATS, ids=lambda option: option.path)
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
-def test_no_number_may_be_nan_or_infinite(option: Option, value: float) -> None:
+def test_nan_and_infinity_are_rejected(option: Option, value: float) -> None:
     table, _, name = option.path.partition(".")
     with pytest.raises(ConfigError, match=rf"{option.flag} is .*; it must be a finite number"):
         read_text(option, str(value), f"--{option.flag}")
@@ -111,7 +111,7 @@ def test_no_number_may_be_nan_or_infinite(option: Option, value: float) -> None:
         (TrainConfig(learn=LearnOptions(optimizer="sgd")), "adam or adamw"),  # type: ignore[arg-type]
         (
             TrainConfig(learn=LearnOptions(algo="evil")),
-            "no such algorithm.*there are ppo",
+            "no such algorithm.*available: ppo",
         ),
         (TrainConfig(model=ModelOptions(encoder="impale")), r"did you mean impala\?"),
         (TrainConfig(run=RunOptions(seed=2**63)), r"run\.seed is"),
@@ -124,7 +124,7 @@ def test_no_number_may_be_nan_or_infinite(option: Option, value: float) -> None:
             TrainConfig(env=EnvOptions(obs="tiles"), model=ModelOptions(encoder="impala")),
             r"needs env\.obs 'pixels'",
         ),
-        (TrainConfig(env=EnvOptions(backend="nes-py")), "give --vector async or sync"),
+        (TrainConfig(env=EnvOptions(backend="nes-py")), "use --vector async or sync"),
     ],
 )
 def test_values_from_python_are_checked_as_well(config: TrainConfig, message: str) -> None:
@@ -150,7 +150,7 @@ def test_whole_numbers_are_read_as_people_write_them(text: str, number: int) -> 
 
 
 @pytest.mark.parametrize("text", ["", "x", "1.5", "1e-3", "1e999999999", "9" * 5000, "M", "0x10"])
-def test_what_is_not_a_whole_number_is_refused_at_once(text: str) -> None:
+def test_invalid_whole_numbers_are_rejected_quickly(text: str) -> None:
     with pytest.raises(ConfigError, match="--steps is"):
         read_text(BY_PATH["run.steps"], text, "--steps")
 
@@ -185,18 +185,18 @@ def test_names_of_every_kind_survive_a_file(name: str, tmp_path: Path) -> None:
     assert from_file(file)["run"]["name"] == name
 
 
-def test_a_name_that_no_file_can_hold_is_refused() -> None:
+def test_a_name_that_is_not_utf8_is_rejected() -> None:
     with pytest.raises(ConfigError, match="valid Unicode text"):
         make_config(environment={}, name="\udcff")
 
 
 @pytest.mark.parametrize("path", ["/dev/zero", "nowhere.toml", "/"])
-def test_a_file_that_is_no_file_of_options_is_refused_at_once(path: str) -> None:
+def test_devices_missing_files_and_folders_are_rejected_quickly(path: str) -> None:
     with pytest.raises(ConfigError, match=path):
         from_file(Path(path))
 
 
-def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_not_text_is_rejected(tmp_path: Path) -> None:
     file = tmp_path / "options.toml"
     file.write_bytes(b"\xff\xfe")
     with pytest.raises(ConfigError, match="is not UTF-8 text"):

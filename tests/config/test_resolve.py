@@ -1,4 +1,4 @@
-"""Presets and what follows from other options; explicit values are never changed."""
+"""Presets and implied options; explicit values are never overridden."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_preset_for_gpus_is_not_tuned_for_a_cpu() -> None:
     assert made("gpu").replay.capacity == made("gpu-large").replay.capacity == 0
 
 
-def test_vtrace_learns_once_from_smaller_batches_at_half_the_rate() -> None:
+def test_vtrace_uses_one_epoch_smaller_batches_and_half_the_rate() -> None:
     ppo, vtrace = made("gpu").learn, made("gpu", algo="vtrace").learn
     assert vtrace == replace(
         ppo, algo="vtrace", epochs=1, rollout_steps=32, minibatch_size=512, learning_rate=2.5e-4
@@ -53,7 +53,7 @@ def test_vtrace_learns_once_from_smaller_batches_at_half_the_rate() -> None:
 
 
 @pytest.mark.parametrize("memory", ["gru", "lstm", "transformer"])
-def test_a_recurrent_network_does_without_replay(memory: str) -> None:
+def test_a_recurrent_network_disables_replay(memory: str) -> None:
     assert made().replay.capacity > 0
     assert made(memory=memory).replay.capacity == 0
 
@@ -63,7 +63,7 @@ def test_solutions_make_most_episodes_start_within_the_level() -> None:
     assert made(from_solutions="solutions").starts.share == 0.7
 
 
-def test_explicit_values_are_kept_whatever_they_go_with() -> None:
+def test_explicit_values_are_never_overridden() -> None:
     config = made(
         obs="pixels",
         algo="vtrace",
@@ -81,12 +81,12 @@ def test_explicit_values_are_kept_whatever_they_go_with() -> None:
     assert (config.replay.capacity, config.starts.share, config.env.stack) == (0, 0.0, 4)
 
 
-def test_an_explicit_replay_with_a_recurrent_network_is_refused() -> None:
+def test_explicit_replay_with_a_recurrent_network_is_rejected() -> None:
     with pytest.raises(ConfigError, match=r"replay\.capacity is 40000 and model\.memory is 'gru'"):
         made(memory="gru", replay_capacity=40_000)
 
 
-def test_stable_async_starts_workers_with_care() -> None:
+def test_stable_async_sets_careful_worker_options() -> None:
     config = made("stable-async")
     assert config.env.vector == "async"
     assert config.workers.prewarm > 0

@@ -1,4 +1,4 @@
-"""Networks: shapes, memory that resets, and steps that equal unrolling."""
+"""Networks: shapes, resets of the recurrent state, and equality of stepping and unrolling."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MEMORIES = ["none", "gru", "lstm", "transformer"]
 
 
 class Plain(nn.Module):
-    """An encoder that passes bytes on as floats."""
+    """Encoder that converts bytes to floats."""
 
     def forward(self, obs: torch.Tensor) -> torch.Tensor:
         return obs.float() / 255.0
@@ -83,7 +83,7 @@ def test_stepping_equals_unrolling(memory: str) -> None:
 
 
 @pytest.mark.parametrize("memory", MEMORIES[1:])
-def test_memory_is_forgotten_where_an_episode_begins(memory: str) -> None:
+def test_recurrent_state_is_reset_at_episode_starts(memory: str) -> None:
     model = make(memory).eval()
     before, now = random_obs(5, 1, 8), random_obs(1, 8)
     fresh = model.step({IMAGE: now}, model.initial_state(1), torch.tensor([True]))
@@ -96,7 +96,7 @@ def test_memory_is_forgotten_where_an_episode_begins(memory: str) -> None:
     assert not torch.allclose(kept.values, fresh.values)
 
 
-def test_a_transformer_sees_its_window_and_no_further() -> None:
+def test_a_transformer_sees_only_its_window() -> None:
     model = make("transformer").eval()
     obs = random_obs(6, 1, 8)
     first = torch.zeros(6, 1, dtype=torch.bool)
@@ -122,7 +122,7 @@ def test_log_probabilities_of_all_actions_add_up_to_one() -> None:
     assert total.item() == pytest.approx(1.0, rel=1e-6)
 
 
-def test_an_unknown_memory_is_refused_by_name() -> None:
+def test_an_unknown_memory_is_rejected_by_name() -> None:
     with pytest.raises(ValueError, match="'elephant'"):
         make_memory("elephant", 8, 8, 4)
 
@@ -163,7 +163,7 @@ def test_the_background_of_a_prepared_image_is_zero() -> None:
     assert (prepared[:, :, 70:] == -1).all()
 
 
-def test_an_encoder_without_prepare_sees_observations_as_they_are() -> None:
+def test_an_encoder_without_prepare_gets_raw_observations() -> None:
     model = make("none")
     obs = {IMAGE: random_obs(2, 3, 8)}
     assert model.prepare(obs) is obs

@@ -1,4 +1,4 @@
-"""Bins of features: shares that add up, kinds that stay apart, names that the games use."""
+"""Bins of features: weights that sum to one, separate categories, real feature names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TRUTHS = {
 
 
 @pytest.mark.parametrize("name", ["x_speed", "y", "page", "object1_x", "object5_y", "object2_type"])
-def test_a_value_is_shared_by_its_neighbours_and_keeps_its_place(name: str) -> None:
+def test_a_value_is_interpolated_between_neighboring_bins(name: str) -> None:
     levels = torch.tensor(levels_of(name))
     shares = FeatureBins([levels.tolist()])(EVERY_BYTE)
     assert torch.allclose(shares.sum(1), torch.ones(256))
@@ -35,17 +35,17 @@ def test_features_get_the_bins_of_their_own_levels() -> None:
     assert torch.allclose(shares, torch.tensor([[0.8, 0.2, 0.5, 0.5], [0.0, 1.0, 0.0, 1.0]]))
 
 
-def test_features_with_equally_many_bins_stand_together() -> None:
+def test_features_with_the_same_number_of_bins_are_adjacent() -> None:
     bins = FeatureBins([[0.0, 255.0], [0.0, 100.0, 200.0], [55.0, 255.0]])
     shares = bins(torch.tensor([[255, 100, 55]], dtype=torch.uint8))
     assert shares.tolist() == [[0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 0.0]]
 
 
-def test_truths_and_only_truths_have_no_bins() -> None:
+def test_only_booleans_have_no_bins() -> None:
     assert {name for name in NAMES if not levels_of(name)} == TRUTHS
 
 
-def test_two_pixels_matter_beside_an_enemy_and_not_far_away() -> None:
+def test_bins_are_fine_near_an_enemy_and_coarse_far_away() -> None:
     shares = FeatureBins([levels_of("object1_x")])(EVERY_BYTE)
     near = (shares[128] - shares[132]).abs().sum()
     far = (shares[240] - shares[244]).abs().sum()
@@ -53,5 +53,5 @@ def test_two_pixels_matter_beside_an_enemy_and_not_far_away() -> None:
     assert far < 0.5
 
 
-def test_bins_are_no_part_of_a_checkpoint() -> None:
+def test_bins_are_not_part_of_a_checkpoint() -> None:
     assert FeatureBins([[0.0, 255.0]]).state_dict() == {}

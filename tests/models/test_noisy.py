@@ -1,4 +1,4 @@
-"""Noisy heads: drawn from a generator, silent in evaluation, learned like other weights."""
+"""Noisy heads: sampled from a generator, without noise in evaluation, learned."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_the_same_generator_gives_the_same_noise_and_the_next_draw_another() -> 
     assert not torch.allclose(second, first)
 
 
-def test_weights_are_mean_plus_spread_times_the_product_of_the_noises() -> None:
+def test_weights_are_mean_plus_sigma_times_the_product_of_the_noises() -> None:
     layer, x = NoisyLinear(4, 2), torch.eye(4)
     layer.draw(generator(3))
     expected = torch.empty(4, 2)
@@ -53,14 +53,14 @@ def test_evaluation_uses_the_mean_weights() -> None:
     assert torch.equal(layer.eval()(x), plain)
 
 
-def test_noise_is_no_part_of_a_checkpoint_but_its_spread_is() -> None:
+def test_sigma_is_part_of_a_checkpoint_and_noise_is_not() -> None:
     model = ActorCritic(nn.Identity(), make_memory("none", 8, 8, 4), 3, noisy_heads=True)
     names = set(model.state_dict())
     assert {"policy.weight_spread", "value.bias_spread"} <= names
     assert not any("noise" in name for name in names)
 
 
-def test_plain_heads_draw_nothing() -> None:
+def test_plain_heads_do_not_use_the_generator() -> None:
     model = ActorCritic(nn.Identity(), make_memory("none", 8, 8, 4), 3)
     draws = generator()
     before = draws.get_state()
@@ -69,7 +69,7 @@ def test_plain_heads_draw_nothing() -> None:
 
 
 @pytest.mark.parametrize("algo", ["ppo", "vtrace"])
-def test_training_moves_the_spread_and_draws_for_every_rollout_and_minibatch(
+def test_training_changes_sigma_and_samples_noise_per_rollout_and_minibatch(
     rom_path: Path, monkeypatch: pytest.MonkeyPatch, algo: str
 ) -> None:
     trainer = Trainer(

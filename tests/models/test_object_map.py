@@ -1,4 +1,4 @@
-"""The map of objects: cells by distance, planes by kind, nothing off the map."""
+"""The object map: cells by distance, planes by kind, nothing off the map."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HARMFUL, STOMPABLE, PLATFORM, ITEM = 255, 192, 128, 64
 
 
 def drawn(*objects: tuple[int, int, int]) -> Tensor:
-    """The map with objects of a kind, so many pixels to the right of and below Mario."""
+    """Returns the map with an object of a kind at a pixel offset from Mario."""
     values = {"y": 99}
     for number, (kind, x, y) in enumerate(objects, 1):
         values |= {f"object{number}_kind": kind, f"object{number}_type": 6}
@@ -31,12 +31,12 @@ def test_an_object_has_one_cell_in_the_plane_of_its_kind(kind: int, plane: int) 
     assert cells[plane, 7, 8] == 1
 
 
-def test_half_a_tile_is_a_cell_further() -> None:
+def test_half_a_tile_further_is_the_next_cell() -> None:
     for x, column in ((-1, 5), (0, 6), (6, 6), (8, 7)):
         assert drawn((HARMFUL, x, 0))[0, 8, column] == 1, x
 
 
-def test_items_and_what_is_far_away_are_not_drawn() -> None:
+def test_items_and_distant_objects_are_not_drawn() -> None:
     assert drawn((ITEM, 0, 0)).sum() == 0
     for x, y in ((-50, 0), (112, 0), (0, -66), (0, 64)):
         assert drawn((HARMFUL, x, y)).sum() == 0, (x, y)
@@ -45,14 +45,14 @@ def test_items_and_what_is_far_away_are_not_drawn() -> None:
 
 
 def bar(angle: int, *, long: bool = False) -> Tensor:
-    """The harmful plane with a fire bar 40 pixels to the right of Mario, at his height."""
+    """Returns the harmful plane with a fire bar 40 pixels to the right of Mario."""
     values = {"object1_kind": HARMFUL, "object1_type": (0x1F if long else 0x1B) * 4}
     values |= {"object1_x": 128 + 20, "object1_y": 128, "object1_angle": angle * 8}
     features = torch.tensor([[values.get(name, 0) for name in NAMES]], dtype=torch.uint8)
     return ObjectMap(NAMES)(features).view(3, ROWS, COLUMNS)[0]
 
 
-def test_a_fire_bar_is_a_row_of_balls_that_turns() -> None:
+def test_a_fire_bar_is_a_rotating_row_of_balls() -> None:
     middle_row, middle_column = 8, 6 + 5
     up, right, down, left = (bar(angle) for angle in (0, 8, 16, 24))
     assert [int(cells.sum()) for cells in (up, right, down, left)] == [6, 6, 6, 6]
@@ -68,7 +68,7 @@ def test_a_long_fire_bar_has_twelve_balls() -> None:
     assert bar(0, long=True).sum() == 9
 
 
-def test_objects_do_not_disturb_each_other() -> None:
+def test_objects_do_not_affect_each_other() -> None:
     both = drawn((HARMFUL, 40, 0), (STOMPABLE, -16, 24))
     assert torch.equal(both, drawn((HARMFUL, 40, 0)) + drawn((STOMPABLE, -16, 24)))
 

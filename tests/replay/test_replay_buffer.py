@@ -1,4 +1,4 @@
-"""Replay returns what was pushed, counts every push and stays within its memory."""
+"""Replay returns the transitions that were added, counts them and stays within its memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STACK, SIDE, ENVS = 4, 6, 3
 
 
 class Game:
-    """Environments whose frames are all different, with stacks as an environment makes them."""
+    """Fake environments with unique frames, stacked as real environments stack them."""
 
     def __init__(self, seed: int = 0, from_state: float = 0.0) -> None:
         self.random = np.random.default_rng(seed)
@@ -31,10 +31,10 @@ class Game:
         for _ in range(steps):
             newest = self.random.integers(0, 256, (ENVS, SIDE, SIDE), dtype=np.uint8)
             self.stacks = np.concatenate([self.stacks[:, 1:], newest[:, None]], 1)
-            for lane in np.flatnonzero(self.first):
-                self.stacks[lane] = newest[lane]
+            for env_id in np.flatnonzero(self.first):
+                self.stacks[env_id] = newest[env_id]
                 if self.random.random() < self.from_state:
-                    self.stacks[lane] = self.random.integers(0, 256, (STACK, SIDE, SIDE))
+                    self.stacks[env_id] = self.random.integers(0, 256, (STACK, SIDE, SIDE))
             stacks.append(self.stacks.copy())
             first.append(self.first)
             self.first = self.random.random(ENVS) < end_chance
@@ -103,7 +103,7 @@ def test_resets_cost_no_more_frames_than_steps() -> None:
     assert replay._columns[IMAGE].frames.total == replay.pushed == 4 * 20 * ENVS
 
 
-def test_transitions_whose_frames_are_gone_are_not_sampled() -> None:
+def test_transitions_with_overwritten_frames_are_not_sampled() -> None:
     game, replay = Game(3, from_state=1.0), make(300)
     rollouts = [game.rollout(20, end_chance=0.9) for _ in range(5)]
     for moments in rollouts:
@@ -116,13 +116,13 @@ def test_transitions_whose_frames_are_gone_are_not_sampled() -> None:
         assert all(stack.numpy().tobytes() in known for stack in obs)
 
 
-def test_better_returns_are_drawn_more_often_and_weigh_less() -> None:
+def test_better_returns_are_sampled_more_often_with_smaller_weights() -> None:
     replay = make(30, alpha=1.0)
     moments = Game(4).rollout(10)
     returns = torch.zeros(10, ENVS)
     returns[5, 1] = 2.0
     returns[6, 2] = 1.0
-    returns[7, 0] = -3.0  # Worse than expected: as good as nothing.
+    returns[7, 0] = -3.0  # Worse than expected: minimum priority.
     replay.push(moments._replace(returns=returns, actions=torch.arange(30).view(10, 3) % 30))
     drawn = replay.sample(3000, beta=1.0)
     counts = np.bincount(drawn.actions.numpy(), minlength=30)
@@ -135,7 +135,7 @@ def test_better_returns_are_drawn_more_often_and_weigh_less() -> None:
     assert (replay.sample(100, beta=0.0).weights == 1.0).all()
 
 
-def test_new_priorities_change_what_is_drawn() -> None:
+def test_new_priorities_change_what_is_sampled() -> None:
     replay = make(30, alpha=1.0)
     moments = Game(5).rollout(10)
     actions = torch.arange(30).view(10, 3)
@@ -193,7 +193,7 @@ def test_memory_really_used_is_what_is_computed() -> None:
     assert (replay.nbytes - spare) / capacity < 1.6e9 / 200_000
 
 
-def test_tiles_with_features_come_back_as_they_were() -> None:
+def test_tiles_with_features_are_restored_exactly() -> None:
     space = {
         "tiles": spaces.Box(0, 255, (10, 13, 16), np.uint8),
         "features": spaces.Box(0, 255, (64,), np.uint8),
@@ -213,7 +213,7 @@ def test_tiles_with_features_come_back_as_they_were() -> None:
         assert torch.equal(drawn.obs["features"][row], features[0, action])
 
 
-def test_figures_tell_fill_uniqueness_times_and_priorities() -> None:
+def test_metrics_report_fill_uniqueness_times_and_priorities() -> None:
     replay = make(100)
     empty = replay.take_metrics()
     assert empty["replay/fill"] == 0.0
@@ -231,10 +231,10 @@ def test_figures_tell_fill_uniqueness_times_and_priorities() -> None:
     assert replay.take_metrics()["replay/sample_seconds"] == 0.0
 
 
-def test_wrong_use_is_refused() -> None:
-    with pytest.raises(ValueError, match="nothing was pushed"):
+def test_invalid_calls_are_rejected() -> None:
+    with pytest.raises(ValueError, match="the replay buffer is empty"):
         make(100).sample(1, 0.5)
-    with pytest.raises(ValueError, match="30 transitions at once do not fit into 20"):
+    with pytest.raises(ValueError, match="30 transitions do not fit into a capacity of 20"):
         make(20).push(Game().rollout(10))
     with pytest.raises(ValueError, match="not a stack of 4"):
         make_replay(ReplayOptions(capacity=10), (6, 2, 2), 1, 4)

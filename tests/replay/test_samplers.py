@@ -1,4 +1,4 @@
-"""Both samplers follow the weights, and the slower one is given up."""
+"""Both samplers follow the weights, and the slower one is dropped."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def make(kind: str, capacity: int) -> ChosenSampler | DeviceSampler:
 
 
 def divergence(counts: np.ndarray, probabilities: np.ndarray) -> float:
-    """KL from the exact probabilities to the observed shares."""
+    """KL divergence between the exact probabilities and the observed frequencies."""
     shares = counts / counts.sum()
     seen = shares > 0
     return float((shares[seen] * np.log(shares[seen] / probabilities[seen])).sum())
@@ -41,11 +41,11 @@ def test_a_million_draws_follow_the_weights(kind: str) -> None:
         counts += np.bincount(sampler.find(random.random(10_000)), minlength=ITEMS)
     assert counts[::7].sum() == 0
     assert divergence(counts, weights / weights.sum()) < 1e-3
-    # Weights that have nothing to do with these must be told apart by the same measure.
+    # The same measure must tell unrelated weights apart.
     assert divergence(counts, np.full(ITEMS, 1 / ITEMS)) > 0.1
 
 
-def test_both_samplers_turn_the_same_share_into_the_same_index() -> None:
+def test_both_samplers_map_the_same_fraction_to_the_same_index() -> None:
     random = np.random.default_rng(4)
     tree, device = make("tree", 1000), make("device", 1000)
     for _ in range(20):
@@ -58,7 +58,7 @@ def test_both_samplers_turn_the_same_share_into_the_same_index() -> None:
 
 
 @pytest.mark.parametrize("kind", ["tree", "device"])
-def test_the_end_of_the_sum_never_leads_to_an_index_without_weight(kind: str) -> None:
+def test_the_end_of_the_sum_never_maps_to_an_index_of_weight_zero(kind: str) -> None:
     sampler = make(kind, 10)
     sampler.set(np.arange(4), np.array([0.1, 0.2, 0.3, 0.1]))
     assert sampler.find(np.array([0.0, np.nextafter(1.0, 0.0)])).tolist() == [0, 3]
@@ -84,7 +84,7 @@ class Clock:
 
 
 @pytest.mark.parametrize(("tree", "device", "stays"), [(1e-5, 5e-5, False), (5e-5, 1e-5, True)])
-def test_the_slower_sampler_is_given_up_after_a_trial_and_reported_once(
+def test_the_slower_sampler_is_dropped_after_a_trial_and_logged_once(
     caplog: pytest.LogCaptureFixture, tree: float, device: float, stays: bool
 ) -> None:
     sampler = ChosenSampler(SumTree(100), 100, torch.device("meta"), "tree", Clock(tree, device))
@@ -97,10 +97,10 @@ def test_the_slower_sampler_is_given_up_after_a_trial_and_reported_once(
     assert len(caplog.records) == 1
     winner = "device" if stays else "sum-tree"
     assert caplog.messages[0] == (
-        f"replay samples by the {winner}: 10 us, the other sampler takes 50 us"
+        f"replay samples with the {winner}: 10 us per batch; the other sampler takes 50 us"
     )
 
 
-def test_on_a_cpu_nothing_is_tried() -> None:
+def test_on_a_cpu_the_device_sampler_is_not_tried() -> None:
     assert not ChosenSampler(SumTree(10), 10, CPU, "auto").uses_device
     assert ChosenSampler(SumTree(10), 10, CPU, "device").uses_device

@@ -1,4 +1,4 @@
-"""The override replaces what its plans say, where they apply, and nothing else."""
+"""The override replaces only the actions that its plans cover."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def overridden(override: ActionOverride, first: list[bool]) -> tuple[list[int], 
     return actions.tolist(), mask.tolist()
 
 
-def test_without_a_plan_the_policy_decides() -> None:
+def test_without_a_plan_the_policy_chooses() -> None:
     override = ActionOverride(ENVS)
     assert overridden(override, [True] * 3) == ([9, 9, 9], [False] * 3)
 
@@ -44,7 +44,7 @@ def test_a_plan_continues_across_episodes_to_its_end() -> None:
     assert overridden(override, [False] * 3) == ([9, 9, 9], [False] * 3)
 
 
-def test_an_offset_lets_each_environment_begin_elsewhere_in_the_plan() -> None:
+def test_an_offset_staggers_environments_in_the_plan() -> None:
     override = ActionOverride(ENVS)
     override.follow([1, 2, 3, 4], range(ENVS), offset=3)
     played = [overridden(override, [False] * 3)[0] for _ in range(4)]
@@ -61,7 +61,7 @@ def test_a_restored_override_continues_where_it_was() -> None:
         assert overridden(override, first) == overridden(copy, first)
 
 
-def test_other_actions_are_not_touched() -> None:
+def test_other_actions_are_not_changed() -> None:
     override = ActionOverride(ENVS)
     override.follow([0], [1])
     actions: NDArray[np.int64] = np.array([7, 8, 9])

@@ -1,4 +1,4 @@
-"""Collecting: what a truncated episode is worth, discount exponents, and what observers see."""
+"""The collector: truncated episodes, discount exponents and observers."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Cutting:
 
 
 class Sum(nn.Module):
-    """Tells images apart by their brightness."""
+    """Distinguishes images by their brightness."""
 
     def forward(self, obs: Tensor) -> Tensor:
         return obs.float().sum(-1, keepdim=True)
@@ -98,13 +98,13 @@ def collected(signals: StepSignals | None = None) -> tuple[RolloutStorage, float
     return storage, float(value), seen
 
 
-def test_a_truncated_episode_is_worth_what_the_critic_says_of_its_end() -> None:
+def test_a_truncated_episode_is_bootstrapped_from_its_final_state() -> None:
     storage, value, _ = collected()
     assert storage.next_values[CUT_AT - 1].tolist() == pytest.approx([value] * ENVS)
     assert value != pytest.approx(float(storage.values[0, 0])), "the end looks different"
 
 
-def test_a_truncated_episode_without_a_future_is_worth_nothing_more() -> None:
+def test_a_hopeless_truncation_has_value_zero() -> None:
     storage, value, _ = collected(LastIsHopeless())
     assert storage.next_values[CUT_AT - 1].tolist() == pytest.approx([value, value, 0.0])
     assert not storage.terminated.any(), "it is truncated nonetheless"

@@ -1,4 +1,4 @@
-"""Both adapters show the collector the same: names, infos of ends and starts, last observations."""
+"""Both adapters give the collector the same names, infos and final observations."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Doubled(VectorWrapper[Any, Any, Any, Any, Any]):
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         obs, reward, terminated, truncated, info = self.env.step(actions)
-        actions[:] = 0  # A wrapper may use its argument as it likes.
+        actions[:] = 0  # A wrapper may modify its argument.
         return obs * 2, reward * 2, terminated, truncated, info
 
 
@@ -78,13 +78,13 @@ def test_a_wrapped_environment_is_stepped_and_reset_through_its_wrapper() -> Non
 
 
 @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
-def test_environments_that_reset_themselves_are_refused(mode: AutoresetMode) -> None:
+def test_environments_with_autoreset_are_rejected(mode: AutoresetMode) -> None:
     with pytest.raises(ValueError, match="must have autoreset disabled"):
         SteppedEnv(Counter(mode))
 
 
 class Writing:
-    """Writes tiles and features; nothing ends."""
+    """Writes tiles and features; episodes never end."""
 
     num_envs = 2
     single_observation_space = spaces.Dict(

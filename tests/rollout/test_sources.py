@@ -85,7 +85,7 @@ class Setup:
         )
 
     def teach(self, amount: float, seconds: float = 0.0) -> None:
-        """Changes the weights bit by bit, as a learner does."""
+        """Changes the weights a little, like a learner."""
         for _ in range(5):
             time.sleep(seconds / 5)
             with torch.no_grad():
@@ -102,7 +102,7 @@ class Setup:
         return result
 
 
-def test_rollouts_do_not_depend_on_who_is_quicker() -> None:
+def test_rollouts_do_not_depend_on_timing() -> None:
     quick_env, quick_learner = Setup(True, delay=0.0), Setup(True, delay=0.003)
     for index in range(5):
         one = quick_env.update(0.3, seconds=0.02)
@@ -116,7 +116,7 @@ def test_rollouts_do_not_depend_on_who_is_quicker() -> None:
         assert threading.current_thread().name not in setup.env.threads
 
 
-def test_a_rollout_comes_from_the_policy_of_one_update_before() -> None:
+def test_a_rollout_comes_from_the_policy_of_the_previous_update() -> None:
     overlapped, serial = Setup(True), Setup(False)
     amounts = [0.5, -0.2, 0.4, 0.3]
     for index, amount in enumerate(amounts):

@@ -1,4 +1,4 @@
-"""A rollout's storage: any named observation, and what the next rollout begins with."""
+"""Rollout storage: named observations, and the start of the next rollout."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_the_next_rollout_begins_where_this_one_ended() -> None:
         assert continued.first[0].tolist() == [True, False]
 
 
-def test_a_saved_rollout_is_restored_whole() -> None:
+def test_a_saved_rollout_is_restored_completely() -> None:
     storage = filled(RolloutStorage(3, 2, SPACES, 5), 10)
     for name in ("rewards", "discount_exponents", "state"):
         getattr(storage, name).normal_()

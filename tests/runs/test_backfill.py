@@ -66,7 +66,7 @@ def test_a_dry_run_touches_nothing(tmp_path: Path, capsys: pytest.CaptureFixture
     assert cli.main(["tools", "backfill", str(tmp_path), "--dry-run"]) == 0
     out = capsys.readouterr().out
     assert f"{low}: 80 would become 320" in out
-    assert "1 to mend, 0 right" in out
+    assert "1 to correct, 0 correct" in out
     assert files == {path: path.read_bytes() for path in (tmp_path / "checkpoints").iterdir()}
 
 
@@ -89,7 +89,7 @@ def test_what_cannot_be_known_is_left_alone_and_said(
     assert cli.main(["tools", "backfill", str(tmp_path)]) == 0
     assert odd.read_text() == content
     out = capsys.readouterr().out
-    assert f"{odd}: left alone" in out
+    assert f"{odd}: unchanged" in out
     assert "1 unknown" in out
 
 

@@ -55,7 +55,7 @@ def test_the_command_prints_it_all(run: RunDirectory, capsys: pytest.CaptureFixt
     assert cli.main(["runs", "show", str(run.path)]) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert f"{2 * UPDATE} steps, 2 updates" in text
-    for part in ("parameters", "encoder", "compiled no", "torch", "side-car whole", "[env]"):
+    for part in ("parameters", "encoder", "compiled no", "torch", "sidecar whole", "[env]"):
         assert part in text, part
     assert 'level = "1-1"' in text
 

@@ -1,8 +1,8 @@
-"""Kills a process that writes checkpoints, again and again, and looks at what is left.
+"""Repeatedly kills a process that writes checkpoints, and checks the files it leaves.
 
     python checkpoint_child.py FOLDER TRIALS SEED
 
-Runs as a program of its own, so that writers can be forked from a process without threads: starting
+This is a separate program so that writers can be forked from a process without threads: starting
 Python and torch 200 times would take minutes.
 """
 
@@ -37,8 +37,8 @@ def check(path: Path) -> int:
     return int(state["update"])
 
 
-def write_for_ever(folder: Path, pipe: int) -> None:
-    """Resumes, then saves as fast as it can, telling each update that is safe."""
+def write_forever(folder: Path, pipe: int) -> None:
+    """Resumes, then saves as fast as it can, and reports each update that is saved."""
     latest = find_latest(folder)
     update = 0 if latest is None else check(latest)
     store = CheckpointStore(folder, keep=2)
@@ -49,27 +49,27 @@ def write_for_ever(folder: Path, pipe: int) -> None:
 
 
 def kill_one(folder: Path, delay: float, after: int) -> int:
-    """Lets a writer run for a moment, from its start or, however slow, from a later checkpoint on.
+    """Runs a writer briefly after its start or a later checkpoint, and kills it.
 
     Returns:
-        The last update that it called safe.
+        The last update that it reported as saved.
     """
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
         try:
-            write_for_ever(folder, writer)
+            write_forever(folder, writer)
         finally:
             os._exit(1)
     os.close(writer)
     told = bytearray()
     while len(told) < after * ACKNOWLEDGED.size:
-        assert select.select([reader], [], [], 60)[0], "the writer does not get on"
+        assert select.select([reader], [], [], 60)[0], "the writer made no progress"
         told += os.read(reader, 65536)
     time.sleep(delay)
     os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
-    assert os.WIFSIGNALED(status), "the writer failed by itself"
+    assert os.WIFSIGNALED(status), "the writer exited by itself"
     while select.select([reader], [], [], 0)[0] and (data := os.read(reader, 65536)):
         told += data
     os.close(reader)
@@ -93,10 +93,10 @@ def main(folder: Path, trials: int, seed: int) -> dict[str, int]:
             check(path)
         latest = find_latest(folder)
         assert latest is not None or safe == 0
-        assert latest is None or check(latest) >= safe, "an update that was safe is lost"
+        assert latest is None or check(latest) >= safe, "a saved update is lost"
     store = CheckpointStore(folder, keep=2)
     store.save(state_of(safe + 1), CheckpointMeta(0, safe + 1))
-    assert len(list(folder.glob("*.pt"))) <= 2 + 1, "more than the last two and the best stay"
+    assert len(list(folder.glob("*.pt"))) <= 2 + 1, "more than the last two and the best were kept"
     assert not list(folder.glob(".*.tmp*"))
     return {"updates": safe, "torn": torn, "lonely": lonely}
 

@@ -1,4 +1,4 @@
-"""Save states from the middle of levels, by a small search or from the committed solutions."""
+"""Save states within levels, from a small search or from the committed solutions."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import warpzone
 from warpzone.errors import WarpzoneError
 from warpzone.search.solution import read_solution
 
-LANES, STEPS = 48, 14
+NUM_ENVS, STEPS = 48, 14
 SOLUTIONS = Path(__file__).parents[2] / "solutions"
 
 
 def replay_until(level: str, *, steps_left: int) -> tuple[bytes, list[int]]:
-    """A save state on the committed solution, and the buttons of the steps that are left of it."""
+    """Returns a save state on the committed solution, and the buttons of its remaining steps."""
     solution = read_solution(SOLUTIONS / f"{level}.solution")
     env = warpzone.MarioEnv(level, obs="tiles")
     env.reset(seed=0)
@@ -25,23 +25,23 @@ def replay_until(level: str, *, steps_left: int) -> tuple[bytes, list[int]]:
 
 
 def play_until(level: str, x: int, *, halfway: bool = True, rounds: int = 200) -> bytes:
-    """A save state of Mario alive, on the ground and in control at or behind `x`.
+    """Returns a save state with Mario alive, on the ground and in control at or beyond `x`.
 
-    Each round all lanes play on from one state; the furthest that is safe becomes the next one.
-    A state from which nobody gets on is given up for the one before it.
+    In each round, all environments continue from one state; the furthest safe state becomes the
+    next one. If no environment gets further, the search returns to the previous state.
     """
     env = warpzone.make_vec(
-        level, num_envs=LANES, obs="tiles", autoreset="disabled", halfway=halfway
+        level, num_envs=NUM_ENVS, obs="tiles", autoreset="disabled", halfway=halfway
     )
     env.reset(seed=0)
     rng = np.random.default_rng(0)
     trail = [(0, env.save_state(0))]
     for _ in range(rounds):
         env.load_state(trail[-1][1])
-        alive = np.ones(LANES, np.bool_)
-        actions = rng.integers(1, 5, LANES)
+        alive = np.ones(NUM_ENVS, np.bool_)
+        actions = rng.integers(1, 5, NUM_ENVS)
         for _ in range(STEPS):
-            actions = np.where(rng.random(LANES) < 0.25, rng.integers(1, 5, LANES), actions)
+            actions = np.where(rng.random(NUM_ENVS) < 0.25, rng.integers(1, 5, NUM_ENVS), actions)
             _, _, terminated, _, info = env.step(actions)
             if terminated.any():
                 alive &= ~terminated

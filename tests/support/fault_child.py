@@ -1,8 +1,8 @@
-"""The real command in a process of its own, with a fault injected; run by test_faults.py.
+"""Runs the real command with an injected fault in a separate process; used by test_faults.py.
 
     python fault_child.py FAULT ARGUMENTS...
 
-After the command has ended it prints which threads are left.
+After the command has ended, it prints the threads that are still running.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _real_update = Trainer.update
 
 
 def _slow(self: Trainer) -> object:
-    """Says that an update has begun, and takes a minute if nothing interrupts it."""
+    """Prints that an update has begun, and takes a minute unless it is interrupted."""
     if self.updates == AT_UPDATE:
         print("slow update", flush=True)
         for _ in range(600):
@@ -29,7 +29,7 @@ def _slow(self: Trainer) -> object:
     return _real_update(self)
 
 
-def _told(self: Trainer) -> object:
+def _announced(self: Trainer) -> object:
     if self.updates == AT_UPDATE:
         print("several updates done", flush=True)
     return _real_update(self)
@@ -50,7 +50,7 @@ def _hungry(self: Trainer) -> object:
 
 
 def _limited(self: Trainer) -> object:
-    """No file may grow beyond some bytes from here on: what a full disk does, without a disk."""
+    """Limits the size of files from now on, which simulates a full disk."""
     if self.updates == AT_UPDATE:
         resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
     return _real_update(self)
@@ -58,7 +58,7 @@ def _limited(self: Trainer) -> object:
 
 FAULTS = {
     "none": _real_update,
-    "told": _told,
+    "told": _announced,
     "slow": _slow,
     "broken": _broken,
     "hungry": _hungry,

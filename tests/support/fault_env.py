@@ -1,4 +1,4 @@
-"""A small environment that goes wrong at a chosen moment; workers import it."""
+"""Small environment that fails at a given stage; workers import it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gymnasium import spaces
 
 
 class FaultEnv(gym.Env[Any, Any]):
-    """Counts its steps; may die, sleep for ever, or raise in `build`, `reset` or `step`."""
+    """Counts its steps; may die, sleep forever, or raise in `build`, `reset` or `step`."""
 
     metadata = {"render_modes": []}  # noqa: RUF012
 
@@ -24,9 +24,9 @@ class FaultEnv(gym.Env[Any, Any]):
         self.action_space = spaces.Discrete(3)
         self.lane, self._stage, self._fault, self._once = lane, stage, fault, once
         self.count = 0
-        self._go_wrong("build")
+        self._fail("build")
 
-    def _go_wrong(self, stage: str) -> None:
+    def _fail(self, stage: str) -> None:
         if stage != self._stage:
             return
         if self._once is not None:
@@ -46,11 +46,11 @@ class FaultEnv(gym.Env[Any, Any]):
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
         super().reset(seed=seed)
         self.count = 0
-        self._go_wrong("reset")
+        self._fail("reset")
         return self._obs(), {"lane": self.lane, "seed": -1 if seed is None else seed}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        self._go_wrong("step")
+        self._fail("step")
         self.count += 1
         return self._obs(), float(self.lane), False, False, {"lane": self.lane}
 

@@ -1,4 +1,4 @@
-"""Rollouts played natively, for tests."""
+"""Native rollouts, for tests."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ACTIONS = 7
 
 
 def make_model(hidden: int = 256, *, actions: int = ACTIONS, noisy: bool = False) -> ActorCritic:
-    """A tile network that prefers some actions from the start."""
+    """Returns a tile network with a bias toward some actions."""
     encoder = make_encoder(2, hidden, hidden // 2)
     memory = make_memory("none", encoder.size, 0, 0)
     torch.manual_seed(5)
@@ -29,7 +29,7 @@ def make_model(hidden: int = 256, *, actions: int = ACTIONS, noisy: bool = False
         model.policy.weight.normal_(0.0, 0.2)
         for layer in (encoder.first, encoder.second, model.policy, model.value):
             layer.bias.normal_(0.0, 0.1)
-        # Mostly to the right, or nothing would happen.
+        # Mostly to the right; otherwise Mario would not get anywhere.
         model.policy.bias[1:5] += 1.0
     return model
 
@@ -41,7 +41,7 @@ def make_env(level: Any = "1-1", num_envs: int = 4, **options: Any) -> MarioVect
 
 @dataclass
 class Rollout:
-    """The arrays of a rollout of T steps of N environments."""
+    """Arrays of a rollout with T steps of N environments."""
 
     actions: NDArray[np.int64]
     log_probs: NDArray[np.float32]

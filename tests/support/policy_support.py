@@ -1,4 +1,4 @@
-"""What the tests of the native policy share: real observations, and the tile network."""
+"""Shared by tests of the native policy: real observations and the tile network."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ def layout_of(encoder: TileEncoder, stack: int = 2) -> _native.ActiveLayout:
 
 
 def listed(layout: _native.ActiveLayout, obs: Observations) -> NDArray[np.uint16]:
-    """Observations as lists of active inputs, [B, capacity]."""
+    """Converts observations to lists of active inputs, [B, capacity]."""
     rows = np.zeros((len(obs.features), layout.capacity), np.uint16)
     layout.write(obs.tiles, obs.features, rows)
     return rows
 
 
 def dense(encoder: TileEncoder, obs: Observations) -> NDArray[np.float32]:
-    """The vectors that the reference makes of observations."""
+    """Converts observations to the dense vectors of the reference."""
     with torch.no_grad():
         prepared = encoder.prepare(to_tensors(obs._asdict()))
     vectors: NDArray[np.float32] = prepared.numpy()
@@ -65,7 +65,7 @@ def dense(encoder: TileEncoder, obs: Observations) -> NDArray[np.float32]:
 
 
 def played(levels: Sequence[str], steps: int, *, stack: int = 2, **options: Any) -> Observations:
-    """Observations of some games in which Mario runs and jumps at random."""
+    """Returns observations of levels in which Mario runs and jumps at random."""
     env = MarioVectorEnv(
         list(levels),
         num_envs=len(levels),
@@ -80,7 +80,7 @@ def played(levels: Sequence[str], steps: int, *, stack: int = 2, **options: Any)
 
 
 def played_along_solutions(levels: Sequence[str], steps: int) -> Observations:
-    """Observations of games that begin all along known solutions."""
+    """Returns observations of episodes that start along known solutions."""
     states = [
         state.blob
         for level in levels

@@ -1,7 +1,7 @@
-"""A device that is not there: tensors that compute on the CPU, but refuse to meet tensors of it.
+"""Pretended device: its tensors compute on the CPU, but cannot be combined with CPU tensors.
 
-It finds code that assumes that storage and network share a device, without a GPU. The device calls
-itself `meta`, which every build of torch knows.
+It reveals code that assumes that storage and network share a device, without a GPU. The device is
+called `meta`, which every build of torch supports.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _CROSSING = {
 
 
 class There(torch.Tensor):
-    """A tensor on the pretended device."""
+    """Tensor on the pretended device."""
 
     inner: torch.Tensor
 
@@ -54,9 +54,9 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     device = kwargs.get("device")
     if func not in _CROSSING and there:
         for tensor in tensors:
-            # As on a GPU: single numbers may come from the host.
+            # As on a GPU, scalars may come from the host.
             if not isinstance(tensor, There) and tensor.dim() > 0:
-                raise RuntimeError(f"{func} got tensors of both devices")
+                raise RuntimeError(f"{func} got tensors on both devices")
     result_there = bool(there) if device is None else torch.device(device) == DEVICE
     if func is torch.ops.aten.copy_.default:
         result_there = isinstance(args[0], There)
@@ -80,6 +80,6 @@ class _Pretending(TorchDispatchMode):
 
 @contextmanager
 def pretend_device() -> Iterator[torch.device]:
-    """Inside the block `torch.device("meta")` computes; autocast, which it lacks, does nothing."""
+    """Makes `torch.device("meta")` compute inside the block; autocast does nothing there."""
     with _Pretending(), mock.patch.object(torch, "autocast", return_value=nullcontext()):
         yield DEVICE

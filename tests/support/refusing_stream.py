@@ -1,4 +1,4 @@
-"""A text stream that fails as a full disk, a closed pipe or a lost terminal does."""
+"""Text stream that fails like a full disk, a closed pipe or a lost terminal."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import io
 
 
 class RefusingStream(io.StringIO):
-    """Refuses all output with an error code, until `code` is set to None."""
+    """Rejects all output with an error code until `code` is set to None."""
 
     def __init__(self, code: int) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The smallest runs and boards, for tests of what is around them."""
+"""Minimal runs and scoreboards, for tests of the code around them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FLAGS = [
 
 
 def small_config(runs: Path | str = "runs", level: str = "1-1", **run: object) -> TrainConfig:
-    """Trains for two updates."""
+    """Returns a configuration that trains for two updates."""
     return TrainConfig(
         env=EnvOptions(level=level, obs="tiles", num_envs=4, num_threads=1),
         model=ModelOptions(hidden=16),
@@ -39,7 +39,7 @@ def small_config(runs: Path | str = "runs", level: str = "1-1", **run: object) -
 
 
 def made_up_row(level: str, clears: int, policy: str = "x.policy") -> Row:
-    """A row that nobody measured."""
+    """Returns a scoreboard row with made-up numbers."""
     result = Result(100, clears, 1234.5, {"clear": clears, "pit": 100 - clears})
     return Row(
         level=level,

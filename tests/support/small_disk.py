@@ -1,4 +1,4 @@
-"""A disk that fills up: a tmpfs of its own where the system allows it."""
+"""Full disks for tests: a small tmpfs where the system allows it, or injected errors."""
 
 import errno
 import os
@@ -14,7 +14,7 @@ import pytest
 
 @contextmanager
 def small_disk(folder: Path, size: str = "1m") -> Iterator[Path]:
-    """Mounts a small file system; needs root, so the injected faults below run everywhere."""
+    """Mounts a small file system; needs root, unlike the injected faults below."""
     if shutil.which("mount") is None or not hasattr(os, "geteuid") or os.geteuid() != 0:
         pytest.skip("mounting a tmpfs needs root; the same fault is injected elsewhere")
     place = folder / "small"
@@ -34,7 +34,7 @@ def small_disk(folder: Path, size: str = "1m") -> Iterator[Path]:
 
 
 def fill(place: Path) -> Path:
-    """Takes all space that is left; removing the file gives it back."""
+    """Fills the remaining space with a file; removing the file frees it."""
     ballast = place / "ballast"
     with ballast.open("wb", buffering=0) as file, suppress(OSError):
         while True:
@@ -43,7 +43,7 @@ def fill(place: Path) -> Path:
 
 
 def refuse_writes(monkeypatch: pytest.MonkeyPatch, take: int = 0) -> Callable[[], None]:
-    """Makes `os.write` fail as on a full disk, after a part; returns what ends it."""
+    """Makes `os.write` fail as on a full disk after `take` bytes; returns a function to undo it."""
     real = os.write
 
     def write(descriptor: int, data: Any) -> int:

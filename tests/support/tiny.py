@@ -1,4 +1,4 @@
-"""The smallest configuration that trains, for tests of what is around training."""
+"""Minimal training configuration, for tests of the code around training."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 from warpzone.config import EnvOptions, LearnOptions, ModelOptions, RunOptions, TrainConfig
 
-LANES, STEPS = 4, 8
-UPDATE = LANES * STEPS
+NUM_ENVS, STEPS = 4, 8
+UPDATE = NUM_ENVS * STEPS
 
 
 def tiny(runs: Path | str = "runs", *, updates: int = 2, **run: Any) -> TrainConfig:
-    """Trains for so many updates; more keywords are options of the run."""
+    """Returns a configuration for a number of updates; other keywords are run options."""
     return TrainConfig(
-        env=EnvOptions(obs="tiles", num_envs=LANES, num_threads=1),
+        env=EnvOptions(obs="tiles", num_envs=NUM_ENVS, num_threads=1),
         model=ModelOptions(hidden=16),
         learn=LearnOptions(rollout_steps=STEPS, minibatch_size=16),
         run=replace(

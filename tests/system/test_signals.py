@@ -28,7 +28,7 @@ def interrupt() -> None:
     os.kill(os.getpid(), signal.SIGINT)
 
 
-def test_the_second_ctrl_c_ends_at_once() -> None:
+def test_the_second_ctrl_c_exits_immediately() -> None:
     before = signal.getsignal(signal.SIGINT)
     with handle_signals() as request:
         interrupt()

@@ -1,4 +1,4 @@
-"""Observers of metrics answer with advice, which reaches the log and the terminal."""
+"""Hints of observers reach the log and the terminal."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class ListSink:
 
 
 class StuckSink(ListSink):
-    """Hangs until it is let go."""
+    """Hangs until it is released."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -59,7 +59,7 @@ def test_rows_and_episodes_reach_their_sinks_in_order() -> None:
     assert episodes.closed
 
 
-def test_a_wrong_row_is_the_callers_error() -> None:
+def test_an_invalid_row_raises_in_the_caller() -> None:
     with Telemetry([ListSink()]) as telemetry, pytest.raises(MetricError):
         telemetry.write({"nonsense/name": 1})
 
@@ -79,11 +79,11 @@ def test_a_stuck_sink_blocks_neither_the_loop_nor_the_others() -> None:
     began = time.monotonic()
     for n in range(100):
         telemetry.write({"run/steps": n})
-        time.sleep(0.0005)  # lets the free one keep up
+        time.sleep(0.0005)  # lets the other sink keep up
     assert time.monotonic() - began < 2.0
     assert telemetry.dropped >= 89
     telemetry.write({"run/steps": 100})
-    assert free.rows  # goes on while the other hangs
+    assert free.rows  # continues while the other hangs
     stuck.go.set()
     assert telemetry.flush()
     telemetry.write({"run/steps": 101})

@@ -47,7 +47,7 @@ def test_an_interval_continues_from_a_saved_state() -> None:
     assert resumed.take() == filled().take()
 
 
-def test_an_unknown_metric_is_refused() -> None:
+def test_an_unknown_metric_is_rejected() -> None:
     with pytest.raises(MetricError, match="'loss/polcy' is not a metric"):
         MetricInterval().add({"loss/polcy": 1.0}, steps=1, seconds=1.0)
 

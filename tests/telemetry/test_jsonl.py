@@ -51,7 +51,7 @@ def test_a_rotation_that_was_killed_half_way_is_finished(tmp_path: Path) -> None
     assert not (tmp_path / "a-0001.jsonl").exists()
 
 
-def test_half_a_line_is_cut_off_before_going_on(tmp_path: Path) -> None:
+def test_an_incomplete_last_line_is_removed_before_appending(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"n":1}\n{"n":')
     assert numbers(path) == [1]
@@ -73,7 +73,7 @@ def test_a_deleted_folder_is_not_refilled_and_a_restored_one_is_used(tmp_path: P
     assert numbers(path) == [3]
 
 
-def test_a_full_disk_drops_with_one_warning_and_goes_on(
+def test_a_full_disk_drops_lines_with_one_warning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = tmp_path / "a.jsonl"
@@ -91,7 +91,9 @@ def test_a_full_disk_drops_with_one_warning_and_goes_on(
     assert "3 lines were lost" in caplog.text
 
 
-def test_a_really_full_disk(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_lines_are_dropped_on_a_real_full_disk(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     with small_disk(tmp_path) as place:
         path = place / "a.jsonl"
         sink = JsonlSink(path, rotate_bytes=20_000)
@@ -110,7 +112,7 @@ def test_a_really_full_disk(tmp_path: Path, caplog: pytest.LogCaptureFixture) ->
         assert len([r for r in caplog.records if "are dropped" in r.message]) == 1
 
 
-def test_values_that_json_cannot_hold_are_refused(tmp_path: Path) -> None:
+def test_values_that_json_cannot_represent_are_rejected(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="JSON"):
         JsonlSink(tmp_path / "a.jsonl").write({"n": float("nan")})
 

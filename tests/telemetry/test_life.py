@@ -26,7 +26,7 @@ def wait_for(condition: object, seconds: float = 10.0) -> None:
         time.sleep(0.01)
 
 
-def test_heartbeats_go_on_while_the_loop_does_nothing(tmp_path: Path) -> None:
+def test_heartbeats_continue_while_the_loop_is_idle(tmp_path: Path) -> None:
     path = tmp_path / "heartbeat.jsonl"
     heart = Heartbeat(path, interval=0.02)
     heart.beat("rollout", update=3, steps=300)
@@ -40,7 +40,7 @@ def test_heartbeats_go_on_while_the_loop_does_nothing(tmp_path: Path) -> None:
     assert state_of(last_heartbeat(path)) == "interrupted"
 
 
-def test_only_a_rise_is_progress(tmp_path: Path) -> None:
+def test_only_an_increase_counts_as_progress(tmp_path: Path) -> None:
     heart = Heartbeat(tmp_path / "heartbeat.jsonl")
     heart.beat("rollout", update=1, steps=10)
     time.sleep(0.05)
@@ -103,7 +103,7 @@ def fake_nvml(count: int) -> types.SimpleNamespace:
     )
 
 
-def test_gpus_are_read_by_index_and_missing_readings_left_out(
+def test_gpus_are_read_by_index_and_missing_readings_are_omitted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "pynvml", fake_nvml(2))
@@ -117,7 +117,7 @@ def test_gpus_are_read_by_index_and_missing_readings_left_out(
     assert not [name for name in row if "watts" in name]
 
 
-def test_the_library_without_a_driver_is_no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nvml_without_a_driver_means_no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pynvml", fake_nvml(0))
     monitor = ResourceMonitor(interval=0.02)
     wait_for(monitor.metrics)

@@ -54,18 +54,18 @@ def test_the_page_is_current() -> None:
     )
 
 
-def test_an_unknown_name_is_refused() -> None:
+def test_an_unknown_name_is_rejected() -> None:
     with pytest.raises(MetricError, match="'loss/polcy' is not a metric"):
         clean_row({"loss/polcy": 1.0})
 
 
 @pytest.mark.parametrize("value", ["1", None, True, [1.0]])
-def test_a_value_that_is_no_number_is_refused(value: object) -> None:
+def test_a_value_that_is_not_a_number_is_rejected(value: object) -> None:
     with pytest.raises(MetricError, match="must be a number"):
         clean_row({"loss/policy": value})
 
 
-def test_a_whole_number_with_a_fraction_is_refused() -> None:
+def test_a_fractional_count_is_rejected() -> None:
     with pytest.raises(MetricError, match="whole"):
         clean_row({"run/steps": 1.5})
 
@@ -75,7 +75,7 @@ def test_numpy_numbers_become_plain_ones() -> None:
     assert json.loads(json.dumps(row)) == {"loss/policy": 0.5, "run/steps": 7}
 
 
-def test_what_is_not_finite_becomes_null_and_is_counted() -> None:
+def test_nan_and_infinity_become_null_and_are_counted() -> None:
     row, count = clean_row({"loss/policy": math.nan, "loss/value": math.inf, "loss/total": 1.0})
     assert row == {"loss/policy": None, "loss/value": None, "loss/total": 1.0}
     assert count == 2
@@ -88,7 +88,7 @@ def test_labelled_names_need_a_label_and_others_take_none() -> None:
     assert find_metric("loss/policy/1-1") is None
 
 
-def test_a_summary_of_nothing_is_absent_not_zero() -> None:
+def test_an_empty_summary_has_no_entries() -> None:
     assert summarize("episode/return", []) == {}
 
 
@@ -120,14 +120,14 @@ def test_statistics_of_episodes_fit_the_list() -> None:
     assert again["rollout/clear_rate"] == pytest.approx(1 / 3)
 
 
-def test_statistics_go_on_from_a_saved_state() -> None:
+def test_statistics_continue_from_a_saved_state() -> None:
     first, second = EpisodeStatistics(), EpisodeStatistics()
     first.add(episode(end="clear"))
     second.load_state_dict(json.loads(json.dumps(first.state_dict())))
     assert second.take_metrics() == first.take_metrics()
 
 
-def test_episodes_with_unknown_reasons_or_terms_are_refused() -> None:
+def test_episodes_with_unknown_reasons_or_terms_are_rejected() -> None:
     with pytest.raises(MetricError, match="'bored' is not a reason"):
         episode(end="bored")
     with pytest.raises(MetricError, match="unknown reward terms: luck"):

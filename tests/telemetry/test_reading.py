@@ -1,4 +1,4 @@
-"""Reading back what was written, damaged or not."""
+"""Reading JSON Lines files, intact and damaged."""
 
 import gzip
 import json
@@ -47,7 +47,7 @@ def test_the_last_line_of_a_long_file_is_found(tmp_path: Path) -> None:
     assert found["n"] == 499
 
 
-def test_rows_done_again_after_a_resume_replace_the_old_ones(tmp_path: Path) -> None:
+def test_rows_repeated_after_a_resume_replace_the_old_ones(tmp_path: Path) -> None:
     path = tmp_path / "metrics.jsonl"
     written = [(1, 10), (1, 20), (1, 20), (1, 30), (2, 20), (2, 30), (2, 40)]
     path.write_text(lines(*({"run/session": s, "run/steps": steps} for s, steps in written)))
@@ -112,7 +112,7 @@ def rotated(tmp_path: Path, content: bytes) -> Path:
     ],
     ids=["torn", "checksum", "no-gzip", "tail", "middle"],
 )
-def test_a_damaged_archive_is_named_and_the_rest_is_read(
+def test_a_damaged_archive_is_reported_and_the_rest_is_read(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, spoil: object
 ) -> None:
     good = gzip.compress(lines(*({"n": n} for n in range(9))).encode())
@@ -123,10 +123,10 @@ def test_a_damaged_archive_is_named_and_the_rest_is_read(
     assert last_line(path) == {"n": 9}
 
 
-def test_an_archive_that_would_fill_the_memory_is_cut_off(
+def test_reading_stops_at_the_size_limit_of_an_archive(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("warpzone.telemetry.reading._MOST_BYTES", 1000)
+    monkeypatch.setattr("warpzone.telemetry.reading._MAX_BYTES", 1000)
     monkeypatch.setattr("warpzone.telemetry.reading.ROTATE_BYTES", 500)
     path = rotated(tmp_path, gzip.compress(bytes(1_000_000)))
     assert damages_of(path)[0] == ("a-0001.jsonl.gz", "it holds more than 1,000 bytes")
@@ -137,7 +137,7 @@ def test_an_archive_that_would_fill_the_memory_is_cut_off(
     [b"garbage", b"[]", b"\xff\xfe", b"[" * 100_000, b"1" * 10_000, b'{"n": 1'],
     ids=["text", "list", "no-utf8", "deep", "huge-number", "half"],
 )
-def test_a_bad_line_is_left_out_and_its_file_named(tmp_path: Path, bad: bytes) -> None:
+def test_a_bad_line_is_skipped_and_its_file_reported(tmp_path: Path, bad: bytes) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(b'{"n":1}\n' + bad + b'\n{"n":2}\n')
     assert damages_of(path) == [("a.jsonl", "1 line is not a JSON object")]
@@ -145,7 +145,7 @@ def test_a_bad_line_is_left_out_and_its_file_named(tmp_path: Path, bad: bytes) -
     assert last_line(path) == {"n": 2}
 
 
-def test_a_line_that_is_being_written_is_no_damage(tmp_path: Path) -> None:
+def test_a_line_that_is_being_written_is_not_reported_as_damage(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"n":1}\n{"n":')
     assert damages_of(path) == []

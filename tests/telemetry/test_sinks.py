@@ -119,6 +119,6 @@ def test_a_full_disk_leaves_the_old_snapshot(tmp_path: Path) -> None:
         assert {file.name for file in place.iterdir()} == {"ballast", "metrics.parquet"}
 
 
-def test_no_rows_make_no_file(tmp_path: Path) -> None:
+def test_without_rows_no_file_is_written(tmp_path: Path) -> None:
     assert write_parquet(tmp_path / "metrics.jsonl", tmp_path / "metrics.parquet") == 0
     assert not (tmp_path / "metrics.parquet").exists()

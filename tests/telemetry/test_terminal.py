@@ -51,7 +51,7 @@ def test_a_plain_line_has_everything() -> None:
     assert "\x1b" not in line
 
 
-def test_what_is_not_known_yet_is_a_dash() -> None:
+def test_unknown_values_are_shown_as_a_dash() -> None:
     stream = io.StringIO()
     make_display("plain", stream=stream).update(Progress("1-1", 0, 100))
     assert "speed -  ETA -  clear -  best -" in stream.getvalue()
@@ -83,7 +83,7 @@ def test_the_panel_leaves_the_last_numbers(monkeypatch: pytest.MonkeyPatch, colu
 
 @pytest.mark.parametrize("mode", ["rich", "plain", "quiet"])
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EPIPE, errno.EIO])
-def test_a_display_whose_output_is_refused_goes_quiet(mode: Mode, code: int) -> None:
+def test_a_display_whose_output_fails_becomes_silent(mode: Mode, code: int) -> None:
     stream = RefusingStream(code)
     display = make_display(mode, stream=stream)
     display.update(HALF)

@@ -1,4 +1,4 @@
-"""Stalls and slow steps leave the stacks of all threads behind, and nothing else does."""
+"""Stalls and slow steps, and nothing else, dump the stacks of all threads."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def waiting_here(release: threading.Event) -> None:
     release.wait(30)
 
 
-def test_a_stall_dumps_every_thread_once_until_the_run_goes_on(
+def test_a_stall_dumps_every_thread_once_until_the_run_resumes(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     idle = 0.0
@@ -43,10 +43,10 @@ def test_a_stall_dumps_every_thread_once_until_the_run_goes_on(
     assert watchdog.stalls == 1
     assert [record.levelname for record in caplog.records] == ["WARNING", "WARNING"]
     assert str(file) in caplog.messages[0]
-    assert caplog.messages[1] == "the run continues after a stall"
+    assert caplog.messages[1] == "the run has resumed after a stall"
 
 
-def test_the_watchdog_looks_by_itself(tmp_path: Path) -> None:
+def test_the_watchdog_checks_in_its_own_thread(tmp_path: Path) -> None:
     began = time.monotonic()
     watchdog = StallWatchdog(lambda: time.monotonic() - began, 0.05, tmp_path)
     while watchdog.stalls == 0 and time.monotonic() - began < 60:
@@ -84,7 +84,7 @@ def test_tracing_begins_only_after_k_slow_steps_within_the_window(tmp_path: Path
     assert "3 steps within 60 s were slow: 2.00, 2.00, 2.00 s" in file.read_text()
 
 
-def test_there_is_one_file_a_window(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_there_is_one_file_per_window(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     clock = Clock()
     steps = SlowSteps(limit=1.0, count=2, window=60.0, folder=tmp_path, clock=clock)
     with caplog.at_level(logging.WARNING, "warpzone"):
@@ -99,7 +99,7 @@ def test_there_is_one_file_a_window(tmp_path: Path, caplog: pytest.LogCaptureFix
 
 
 def slow_part(clock: Clock, trace: Path) -> None:
-    """Takes longer than allowed, until the tracer has noticed."""
+    """Takes longer than the limit, until the tracer has noticed."""
     clock.now += 5.0
     deadline = time.monotonic() + 60
     while "has taken" not in trace.read_text() and time.monotonic() < deadline:
@@ -118,9 +118,7 @@ def test_a_trace_shows_where_a_slow_step_is(tmp_path: Path) -> None:
     assert "slow_part" in file.read_text().split("has taken")[1]
 
 
-def test_a_disk_that_takes_nothing_ends_no_run(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_full_disk_does_not_stop_a_run(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "taken").write_text("a file where a folder should be")
     watchdog = StallWatchdog(lambda: 1e9, 1000.0, tmp_path / "taken")
     with caplog.at_level(logging.WARNING, "warpzone"):

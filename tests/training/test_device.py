@@ -95,7 +95,7 @@ class NoteHandler(logging.Handler):
         self.notes.append(record.getMessage())
 
 
-def test_the_compilers_notes_for_developers_are_not_shown(
+def test_warnings_of_the_compiler_are_hidden(
     rom_path: Path, quick_compiler: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     torch._dynamo.reset()

@@ -108,7 +108,7 @@ def test_sticky_steps_reach_the_environment(rom_path: Path) -> None:
         env.close()
 
 
-def test_the_named_image_is_played(rom_path: Path, tmp_path: Path) -> None:
+def test_the_given_rom_is_played(rom_path: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy.nes"
     copy.write_bytes(rom_path.read_bytes())
     assert first_info(small(rom=str(copy)))["x_pos"].shape == (2,)

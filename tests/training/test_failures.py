@@ -42,7 +42,7 @@ def only_run(folder: Path) -> RunDirectory:
 
 
 @pytest.mark.parametrize("acting", ["native", "torch"])
-def test_an_error_in_an_update_leaves_a_state_to_go_on_from(
+def test_an_error_in_an_update_leaves_a_state_to_resume_from(
     tmp_path: Path, rom_path: Path, monkeypatch: pytest.MonkeyPatch, acting: str
 ) -> None:
     break_update(monkeypatch, ValueError("a bug"))
@@ -82,7 +82,7 @@ def test_an_error_in_an_update_leaves_a_state_to_go_on_from(
     ],
     ids=["gpu", "python", "cpu"],
 )
-def test_out_of_memory_is_a_sentence_and_the_latest_is_saved(
+def test_out_of_memory_is_one_message_and_the_latest_state_is_saved(
     tmp_path: Path, rom_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     break_update(monkeypatch, error)
@@ -105,13 +105,13 @@ def test_gradients_that_stay_unusable_stop_the_run_with_a_snapshot(
 
     monkeypatch.setattr(Trainer, "_learn", spoiled)
     with pytest.raises(
-        RunError, match=r"4 gradients in a row .*failed-0000000\d\.pt for inspection"
+        RunError, match=r"4 consecutive gradients .*failed-0000000\d\.pt for inspection"
     ):
         session.start(config, "quiet")
     run = only_run(tmp_path)
     (failed,) = run.checkpoints.glob("failed-*.pt")
     meta = checkpoint.load(failed).meta
-    assert "gradients in a row" in meta.extra["failure"]
+    assert "consecutive gradients" in meta.extra["failure"]
     assert meta.extra["rollout"]["rewards"]["not_finite"] == UPDATE
     assert json.loads(failed.with_suffix(".json").read_text())["extra"] == meta.extra
     latest = find_latest(run.path)
@@ -120,7 +120,7 @@ def test_gradients_that_stay_unusable_stop_the_run_with_a_snapshot(
     assert failed not in list_checkpoints(run.path)
 
 
-def test_a_run_that_goes_on_remembers_its_best(tmp_path: Path) -> None:
+def test_a_resumed_run_remembers_its_best(tmp_path: Path) -> None:
     store = CheckpointStore(tmp_path)
     assert store.best_clear_rate() == 0.0
     store.save({}, checkpoint.CheckpointMeta(1, 1, extra={"clear_rate": 0.75}), best=True)
@@ -155,7 +155,7 @@ def test_advice_of_observers_reaches_log_and_terminal(
     assert capsys.readouterr().out.count("[hint] look here") == 1
 
 
-def test_what_cannot_be_built_leaves_no_run_behind(tmp_path: Path, rom_path: Path) -> None:
+def test_a_run_that_cannot_be_built_leaves_nothing_behind(tmp_path: Path, rom_path: Path) -> None:
     config = tiny(tmp_path)
     with pytest.raises(ConfigError, match="9-9"):
         session.start(replace(config, env=replace(config.env, level="9-9")), "quiet")

@@ -80,7 +80,7 @@ def training(
     [(signal.SIGINT, 130, "Ctrl-C"), (signal.SIGHUP, 129, "SIGHUP")],
     ids=["ctrl-c", "hang-up"],
 )
-def test_a_signal_saves_the_latest_once_and_the_exit_code_tells(
+def test_a_signal_saves_once_and_sets_the_exit_code(
     tmp_path: Path, rom_path: Path, number: signal.Signals, code: int, reason: str
 ) -> None:
     with training("told", tmp_path / "runs") as child:
@@ -99,7 +99,7 @@ def test_a_signal_saves_the_latest_once_and_the_exit_code_tells(
         assert not (child.run.path / "lock.json").exists()
 
 
-def test_the_second_ctrl_c_ends_at_once(tmp_path: Path, rom_path: Path) -> None:
+def test_the_second_ctrl_c_exits_immediately(tmp_path: Path, rom_path: Path) -> None:
     with training("slow", tmp_path / "runs", "--checkpoint-minutes", "1e-9") as child:
         child.wait_for("slow update")
         child.process.send_signal(signal.SIGINT)
@@ -130,7 +130,9 @@ def test_an_error_in_an_update_saves_the_latest_and_shows_where_it_was(
         assert "ZeroDivisionError: a bug" in child.run.log.read_text()
 
 
-def test_no_memory_is_one_sentence_and_the_latest_is_saved(tmp_path: Path, rom_path: Path) -> None:
+def test_out_of_memory_in_the_command_is_one_message_and_the_state_is_saved(
+    tmp_path: Path, rom_path: Path
+) -> None:
     with training("hungry", tmp_path / "runs") as child:
         code, out, err = child.end()
         assert code == 2
@@ -155,7 +157,7 @@ def assert_survived(child: Child) -> None:
     assert not list(child.run.checkpoints.glob(".*")), "a part of a file stayed behind"
 
 
-def test_a_full_disk_ends_the_run_with_one_sentence(tmp_path: Path, rom_path: Path) -> None:
+def test_a_full_disk_stops_the_run_with_one_message(tmp_path: Path, rom_path: Path) -> None:
     with (
         small_disk(tmp_path, "8m") as disk,
         training("told", disk / "runs", "--checkpoint-minutes", "1e-9") as child,
@@ -165,7 +167,7 @@ def test_a_full_disk_ends_the_run_with_one_sentence(tmp_path: Path, rom_path: Pa
         assert_survived(child)
 
 
-def test_a_limit_on_files_does_as_a_full_disk(tmp_path: Path, rom_path: Path) -> None:
+def test_a_file_size_limit_behaves_like_a_full_disk(tmp_path: Path, rom_path: Path) -> None:
     """Where no file system can be mounted this is the test of a full disk."""
     with training("limited", tmp_path / "runs", "--checkpoint-minutes", "1e-9") as child:
         assert_survived(child)

@@ -64,7 +64,7 @@ def comparable(episode: Episode) -> dict[str, Any]:
     return row
 
 
-def test_a_rollout_is_what_step_by_step_collecting_makes_of_the_same_actions(
+def test_a_native_rollout_equals_step_by_step_collection_of_the_same_actions(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     native, torch_ = begun(small("native")), begun(small("torch"))
@@ -90,7 +90,7 @@ def test_a_rollout_is_what_step_by_step_collecting_makes_of_the_same_actions(
     torch_.close()
 
 
-def test_the_learner_makes_the_same_of_lists_as_of_dense_observations(
+def test_the_learner_computes_the_same_from_lists_and_dense_observations(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     trainers = [begun(small(acting)) for acting in ("native", "torch")]
@@ -141,7 +141,7 @@ def with_run(**options: Any) -> dict[str, Any]:
     ],
     ids=["pixels", "sync", "memory", "bfloat16", "torch"],
 )
-def test_what_native_code_cannot_do_is_left_to_pytorch_and_said(
+def test_pytorch_acts_where_native_code_does_not_apply_and_the_log_says_why(
     tables: dict[str, Any], reason: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level("INFO"):
@@ -169,7 +169,7 @@ def test_wrappers_and_observers_of_steps_are_left_to_pytorch() -> None:
     observed.close()
 
 
-def test_requested_native_code_that_does_not_apply_is_refused() -> None:
+def test_requested_native_acting_that_does_not_apply_is_rejected() -> None:
     config = small("native", model=ModelOptions(hidden=32, memory="gru"))
     with pytest.raises(ConfigError, match=r"run\.acting is 'native'.*model\.memory is 'gru'"):
         Trainer(config)
@@ -231,7 +231,7 @@ def test_replay_keeps_dense_observations_beside_the_lists() -> None:
     trainer.close()
 
 
-def test_weights_that_are_not_finite_end_the_update_and_leave_a_state() -> None:
+def test_non_finite_weights_abort_the_update_and_keep_a_state() -> None:
     trainer = begun(small("native", starts=StartOptions(share=0.5)))
     trainer.update()
     with torch.no_grad():

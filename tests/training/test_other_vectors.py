@@ -39,7 +39,7 @@ def trained(config: TrainConfig, updates: int) -> dict[str, torch.Tensor]:
 
 
 @pytest.mark.parametrize("vector", ["sync", "async"])
-def test_training_in_another_vector_learns_the_same(vector: str) -> None:
+def test_every_vector_kind_learns_the_same(vector: str) -> None:
     options = {"sticky_prob": 0.25, "max_steps": 10}
     native = trained(configured(**options), 2)
     other = trained(configured(vector=vector, **options), 2)
@@ -47,7 +47,7 @@ def test_training_in_another_vector_learns_the_same(vector: str) -> None:
         assert torch.equal(value, other[name]), name
 
 
-def test_resume_says_that_environments_begin_new_episodes() -> None:
+def test_resume_warns_that_environments_start_new_episodes() -> None:
     config = configured(vector="sync", backend="nes-py", num_envs=2, level="1-1")
     config = replace(config, learn=replace(config.learn, minibatch_size=8))
     first = Trainer(config)
@@ -85,7 +85,7 @@ def test_resume_says_that_environments_begin_new_episodes() -> None:
         ),
     ],
 )
-def test_combinations_that_cannot_be_are_refused(config: TrainConfig, message: str) -> None:
+def test_impossible_combinations_are_rejected(config: TrainConfig, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         config.verify()
 

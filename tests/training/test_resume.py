@@ -25,7 +25,7 @@ from warpzone.runs.saved_config import saved_config
 from warpzone.training import session
 from warpzone.training.trainer import Trainer
 
-LANES, STEPS = 4, 8
+NUM_ENVS, STEPS = 4, 8
 WAYS = Path(__file__).parent.parent.parent / "solutions"
 
 
@@ -34,11 +34,11 @@ def small(
 ) -> TrainConfig:
     model = ModelOptions(hidden=16, memory=memory, memory_size=8, heads=heads)  # type: ignore[arg-type]
     return TrainConfig(
-        env=EnvOptions(obs=obs, num_envs=LANES, num_threads=1),  # type: ignore[arg-type]
+        env=EnvOptions(obs=obs, num_envs=NUM_ENVS, num_threads=1),  # type: ignore[arg-type]
         starts=StartOptions(share=0.5),
         model=model,
         learn=LearnOptions(algo=algo, rollout_steps=STEPS, minibatch_size=16),  # type: ignore[arg-type]
-        run=RunOptions(steps=6 * LANES * STEPS, torch_threads=1, device="cpu", log_every=1),
+        run=RunOptions(steps=6 * NUM_ENVS * STEPS, torch_threads=1, device="cpu", log_every=1),
     )
 
 
@@ -59,7 +59,7 @@ def along_ways(order: str) -> TrainConfig:
         config,
         env=env,
         starts=replace(config.starts, solutions=str(WAYS), share=0.8),
-        replay=ReplayOptions(capacity=3 * LANES * STEPS, batch_size=16, learning_starts=8),
+        replay=ReplayOptions(capacity=3 * NUM_ENVS * STEPS, batch_size=16, learning_starts=8),
     )
 
 
@@ -84,7 +84,7 @@ def along_ways(order: str) -> TrainConfig:
         "gru-pixels",
     ],
 )
-def test_a_resumed_trainer_equals_an_unbroken_one(
+def test_a_resumed_trainer_equals_an_uninterrupted_one(
     tmp_path: Path, rom_path: Path, config: TrainConfig
 ) -> None:
     unbroken = Trainer(config)
@@ -104,7 +104,7 @@ def test_a_resumed_trainer_equals_an_unbroken_one(
 
     assert_same(parameters(unbroken), parameters(resumed))
     assert_same(unbroken.average.model.state_dict(), resumed.average.model.state_dict())
-    assert unbroken.steps == resumed.steps == 6 * LANES * STEPS
+    assert unbroken.steps == resumed.steps == 6 * NUM_ENVS * STEPS
     assert (unbroken.env.ram() == resumed.env.ram()).all()
     unbroken.close()
     resumed.close()
@@ -123,37 +123,39 @@ def test_the_same_seed_gives_the_same_weights_and_another_does_not(rom_path: Pat
     assert any(not torch.equal(results[0][name], results[2][name]) for name in results[0])
 
 
-def test_a_session_leaves_a_whole_run_behind_and_resumes_it(tmp_path: Path, rom_path: Path) -> None:
+def test_a_session_writes_a_complete_run_and_resumes_it(tmp_path: Path, rom_path: Path) -> None:
     config = small()
-    config = replace(config, run=replace(config.run, runs=str(tmp_path), steps=2 * LANES * STEPS))
+    config = replace(
+        config, run=replace(config.run, runs=str(tmp_path), steps=2 * NUM_ENVS * STEPS)
+    )
     run, stop = session.start(config, "quiet")
     assert not stop
     for path in (run.config, run.metrics, run.heartbeat, run.log, run.parquet):
         assert path.exists(), path
     assert saved_config(run.path) == config
 
-    longer = replace(config, run=replace(config.run, steps=4 * LANES * STEPS))
+    longer = replace(config, run=replace(config.run, steps=4 * NUM_ENVS * STEPS))
     again, _ = session.resume(run.path, longer, display="quiet")
     latest = find_latest(again.path)
     assert latest is not None
-    assert checkpoint.read_meta(latest).steps == 4 * LANES * STEPS
+    assert checkpoint.read_meta(latest).steps == 4 * NUM_ENVS * STEPS
 
 
 def test_resuming_with_another_configuration_says_what_differs(
     tmp_path: Path, rom_path: Path
 ) -> None:
     config = small()
-    config = replace(config, run=replace(config.run, runs=str(tmp_path), steps=LANES * STEPS))
+    config = replace(config, run=replace(config.run, runs=str(tmp_path), steps=NUM_ENVS * STEPS))
     run, _ = session.start(config, "quiet")
     other = replace(config, learn=replace(config.learn, gamma=0.5))
     with pytest.raises(ResumeError, match=r"learn\.gamma: was 0\.97, now 0\.5"):
         session.resume(run.path, other, display="quiet")
-    longer = replace(other, run=replace(other.run, steps=2 * LANES * STEPS))
+    longer = replace(other, run=replace(other.run, steps=2 * NUM_ENVS * STEPS))
     session.resume(run.path, longer, allow_changes=True, display="quiet")
     assert saved_config(run.path).learn.gamma == 0.5
 
 
-def test_a_network_of_another_shape_is_refused_with_the_list(rom_path: Path) -> None:
+def test_a_network_of_another_shape_is_rejected_with_a_list(rom_path: Path) -> None:
     trainer = Trainer(small("gru"))
     with pytest.raises(CheckpointError, match=r"memory\.cell"):
         load_weights(trainer.model, {"policy.weight": torch.zeros(1)})

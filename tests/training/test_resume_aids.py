@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import torch
-from tiny import LANES, STEPS, UPDATE, tiny
+from tiny import NUM_ENVS, STEPS, UPDATE, tiny
 
 from warpzone.config import (
     AdaptiveOptions,
@@ -65,7 +65,7 @@ CONFIGS = {
 
 
 @pytest.mark.parametrize("name", CONFIGS)
-def test_a_resumed_trainer_equals_an_unbroken_one(
+def test_a_resumed_trainer_equals_an_uninterrupted_one(
     tmp_path: Path, rom_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rescue, "STUCK_PIXELS", 1e6)  # Every rollout counts as stuck.
@@ -110,19 +110,19 @@ def test_overlapped_training_does_not_depend_on_timing(rom_path: Path, name: str
 
 
 @pytest.mark.parametrize("interval", [1, 3])
-def test_every_update_pushes_whatever_the_interval(rom_path: Path, interval: int) -> None:
+def test_every_update_adds_its_rollout_whatever_the_interval(rom_path: Path, interval: int) -> None:
     trainer = Trainer(made(replay=replace(REPLAY, interval=interval)))
     trainer.begin()
     learned = 0
     for update in range(1, 7):
         row = trainer.update()
-        assert row["replay/pushed"] == update * STEPS * LANES
+        assert row["replay/pushed"] == update * STEPS * NUM_ENVS
         learned += "loss/imitation_policy" in row
     assert learned == (6 if interval == 1 else 2)
     trainer.close()
 
 
-def test_replay_that_is_not_saved_begins_empty_and_says_so(
+def test_replay_that_is_not_saved_starts_empty_with_a_warning(
     rom_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     config = made(replay=replace(REPLAY, save=False))
@@ -140,7 +140,7 @@ def test_replay_that_is_not_saved_begins_empty_and_says_so(
     again.close()
 
 
-def test_a_serial_run_goes_on_from_an_overlapped_checkpoint_and_back(rom_path: Path) -> None:
+def test_a_serial_run_resumes_from_an_overlapped_checkpoint_and_back(rom_path: Path) -> None:
     overlapped = Trainer(CONFIGS["overlap"])
     overlapped.begin()
     overlapped.update()
@@ -154,9 +154,7 @@ def test_a_serial_run_goes_on_from_an_overlapped_checkpoint_and_back(rom_path: P
         trainer.close()
 
 
-def test_starts_count_up_although_an_earlier_checkpoint_is_taken(
-    tmp_path: Path, rom_path: Path
-) -> None:
+def test_sessions_count_up_even_from_an_earlier_checkpoint(tmp_path: Path, rom_path: Path) -> None:
     """Rows of the new start then replace those that were trained in vain."""
     run, _ = session.start(tiny(tmp_path, updates=2, keep_checkpoints=9), "quiet")
     for updates in (3, 4):
@@ -174,7 +172,7 @@ def test_starts_count_up_although_an_earlier_checkpoint_is_taken(
     assert oldest.exists()
 
 
-def test_a_disk_that_is_full_for_a_while_costs_only_a_checkpoint(
+def test_a_temporarily_full_disk_costs_only_a_checkpoint(
     tmp_path: Path, rom_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real, saves = CheckpointStore.save, []
@@ -190,12 +188,12 @@ def test_a_disk_that_is_full_for_a_while_costs_only_a_checkpoint(
     run, _ = session.start(config, "quiet")
     assert len(saves) == 7
     assert (
-        run.log.read_text().count("the disk is full; training continues and tries again later") == 3
+        run.log.read_text().count("the disk is full; training continues and saving is retried") == 3
     )
     assert len(read_rows(run.metrics)) == 7
 
 
-def test_a_disk_that_stays_full_ends_the_run(
+def test_a_disk_that_stays_full_stops_the_run(
     tmp_path: Path, rom_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def save(*_: Any, **__: Any) -> Path:

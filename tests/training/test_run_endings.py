@@ -95,7 +95,7 @@ def test_a_run_that_reached_its_goal(
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_run_that_was_told_to_stop(
+def test_a_run_that_was_stopped_by_a_signal(
     tmp_path: Path,
     rom_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -161,7 +161,7 @@ def test_a_run_that_nan_ended_has_metrics_and_a_report(
     monkeypatch.setattr(Trainer, "_learn", spoiled)
     config = tiny(tmp_path, updates=9, log_every=LOG_EVERY)
     config = replace(config, learn=replace(config.learn, max_skipped_updates=3))
-    with pytest.raises(RunError, match="gradients in a row"):
+    with pytest.raises(RunError, match="consecutive gradients"):
         session.start(config, "quiet")
     assert_views_agree(only_run(tmp_path), good_updates, capsys, saved=False)
 
@@ -205,7 +205,7 @@ def test_a_row_covers_every_update_since_the_previous_one(tmp_path: Path, rom_pa
         assert group[last]["learn/learning_rate"] == members[-1]["learn/learning_rate"]
 
 
-def test_a_run_resumed_within_an_interval_writes_the_rows_of_an_unbroken_one(
+def test_a_run_resumed_within_an_interval_writes_the_rows_of_an_uninterrupted_one(
     tmp_path: Path, rom_path: Path
 ) -> None:
     config = tiny(tmp_path, updates=6, log_every=4, checkpoint_minutes=1e-9, keep_checkpoints=9)

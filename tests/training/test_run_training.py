@@ -34,7 +34,7 @@ def steps_of(run: Path) -> int:
     return read_meta(latest).steps
 
 
-def test_a_run_goes_on_where_its_ending_left_it(tmp_path: Path, rom_path: Path) -> None:
+def test_a_run_resumes_where_it_ended(tmp_path: Path, rom_path: Path) -> None:
     train, run = RunTraining("quiet"), tmp_path / "1-1"
     config = small_config(tmp_path, name="1-1")
     assert not train(run, config, AfterOne())

@@ -51,7 +51,7 @@ def test_resuming_a_complete_run_says_so_and_does_nothing(
     assert cli.main(["train", "--resume", str(run.path)]) == 0
     out = capsys.readouterr().out
     assert f"already complete: {2 * UPDATE} of {2 * UPDATE} steps are done" in out
-    assert "give a larger --steps" in out
+    assert "use a larger --steps" in out
     assert run.metrics.read_bytes() == before
     assert list(run.videos.iterdir()) == []
 
@@ -83,7 +83,7 @@ def test_the_end_of_a_session_names_result_place_and_next_command(
     assert "128/100 steps 100%" in progress
     assert end.startswith("finished: clear rate ")
     assert "128 steps and 4 updates in 0:" in end
-    assert end.endswith(f"everything is in {run}")
+    assert end.endswith(f"all files are in {run}")
     assert following == f"evaluate with: warpzone eval {run}"
 
 
@@ -147,7 +147,7 @@ def test_logs_of_workers_and_their_replacements_are_in_the_run(
     assert "[env] warning: worker 0 was killed by SIGKILL" in line
 
 
-def test_a_start_that_a_worker_prevents_keeps_only_its_logs(
+def test_a_start_that_fails_in_a_worker_keeps_only_its_logs(
     tmp_path: Path, rom_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(self: Trainer, config: object, *, worker_logs: Path, **_: object) -> None:
@@ -165,7 +165,7 @@ def test_a_start_that_a_worker_prevents_keeps_only_its_logs(
 # Episodes, errors, memory.
 
 
-def test_episodes_that_a_resumed_run_repeats_can_be_told_apart(
+def test_episodes_repeated_by_a_resumed_run_are_distinguishable(
     tmp_path: Path, rom_path: Path
 ) -> None:
     config = tiny(tmp_path, updates=4, checkpoint_minutes=1e-9, keep_checkpoints=9)

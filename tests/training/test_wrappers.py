@@ -79,6 +79,8 @@ class Continuous(VectorWrapper[Any, Any, Any, Any, Any]):
         (Continuous, "must stay Discrete"),
     ],
 )
-def test_what_cannot_be_trained_is_refused(rom_path: Path, wrap: Wrap, reason: str) -> None:
+def test_wrappers_that_cannot_be_trained_are_rejected(
+    rom_path: Path, wrap: Wrap, reason: str
+) -> None:
     with pytest.raises(ConfigError, match=reason):
         Trainer(tiny(), wrap=wrap)

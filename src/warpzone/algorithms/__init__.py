@@ -1,1 +1,1 @@
-"""Learning algorithms: their interface, PPO, V-trace, self-imitation. Nothing knows a game."""
+"""Learning algorithms: interface, PPO, V-trace, self-imitation. Independent of any game."""

@@ -1,8 +1,8 @@
 """The interface of learning algorithms: targets once per rollout, a loss for each minibatch.
 
-The learner does everything else: minibatches, epochs, autocast, gradient scaling, clipping and
-guards. PPO (`ppo.py`) and V-trace (`vtrace.py`) are written against this interface, and so is any
-algorithm of your own. For example, plain advantage actor-critic (A2C):
+The learner does everything else: minibatches, epochs, autocast, gradient scaling and clipping. PPO
+(`ppo.py`) and V-trace (`vtrace.py`) implement this interface, and so does any algorithm of your
+own. For example, plain advantage actor-critic (A2C):
 
     import warpzone
     from warpzone.algorithms import losses, returns
@@ -41,14 +41,14 @@ from warpzone.models.tree import Tree
 
 @dataclass(frozen=True)
 class CollectedRollout:
-    """A rollout as `Algorithm.targets` sees it; tensors are [T, N], in the host's memory.
+    """Rollout as passed to `Algorithm.targets`; tensors are [T, N], in host memory.
 
     Attributes:
         steps: Rewards, values, and where episodes ended.
         gamma: Discount factor of each step.
         actions: Actions taken.
-        log_probs: Their log-probabilities under the policy that collected.
-        evaluate: Runs the present network on the whole rollout and returns its output.
+        log_probs: Log-probabilities of the actions under the policy that collected the rollout.
+        evaluate: Runs the current network on the whole rollout and returns its output.
     """
 
     steps: Steps
@@ -60,13 +60,13 @@ class CollectedRollout:
 
 @dataclass(frozen=True)
 class Targets:
-    """What a rollout teaches; tensors are [T, N].
+    """Learning targets of a rollout; tensors are [T, N].
 
     Attributes:
-        advantages: For the policy.
-        returns: For the critic.
-        extra: Further values per step that the loss needs; it finds them in `Batch.extra`.
-        metrics: Reported once per update, such as `{"learn/rho_mean": 1.0}`.
+        advantages: Advantages for the policy.
+        returns: Returns for the critic.
+        extra: Additional values per step that the loss needs, available as `Batch.extra`.
+        metrics: Metrics reported once per update, such as `{"learn/rho_mean": 1.0}`.
     """
 
     advantages: Tensor
@@ -79,20 +79,20 @@ class Targets:
 class Batch:
     """Steps to learn from, [T, B, ...], on the network's device.
 
-    Without recurrent memory a minibatch is one row of independent steps (T is 1); with memory it is
-    whole rollouts of some environments.
+    Without a recurrent core, a minibatch is one row of independent steps (T is 1); with one, it is
+    the whole rollout of some environments.
 
     Attributes:
         obs: Observations by name.
         state: Recurrent state before the first step.
         first: Where episodes begin.
         actions: Actions taken.
-        log_probs: Their log-probabilities under the policy that collected.
-        advantages: From `Targets`.
-        returns: From `Targets`.
-        mask: False where the policy did not choose the action; None where it chose all.
-        ent_coef: Weight of the entropy bonus at this point of the run.
-        extra: From `Targets`.
+        log_probs: Log-probabilities of the actions under the policy that collected the rollout.
+        advantages: Advantages, from `Targets`.
+        returns: Returns, from `Targets`.
+        mask: False where the policy did not choose the action; None if it chose all actions.
+        ent_coef: Current coefficient of the entropy bonus.
+        extra: Additional values, from `Targets`.
     """
 
     obs: Tree
@@ -109,12 +109,12 @@ class Batch:
 
 @dataclass(frozen=True)
 class Loss:
-    """The loss of a minibatch.
+    """Loss of a minibatch.
 
     Attributes:
-        total: What the optimizer minimizes, with its graph.
-        metrics: Reported as means over the update. Your own names begin with `custom/`.
-            `learn/approx_kl` is what `--target-kl` compares.
+        total: Differentiable loss that the optimizer minimizes.
+        metrics: Metrics, reported as means over the update. Names of your own begin with `custom/`.
+            `--target-kl` compares `learn/approx_kl`.
     """
 
     total: Tensor
@@ -122,10 +122,10 @@ class Loss:
 
 
 class Algorithm(ABC):
-    """Decides what a rollout teaches; see the module for an example."""
+    """Base class of learning algorithms; the module docstring has an example."""
 
     def __init__(self, options: LearnOptions):
-        """Takes the `learn` options of the run."""
+        """Stores the `learn` options of the run."""
         self.options = options
 
     @abstractmethod
@@ -137,15 +137,15 @@ class Algorithm(ABC):
         """Computes the loss of a minibatch.
 
         Args:
-            batch: The steps.
-            output: Logits and values of the network for them.
+            batch: Steps to learn from.
+            output: Logits and values of the network for these steps.
         """
 
 
 def actor_critic_loss(
     policy: PolicyLoss, batch: Batch, output: Decision, options: LearnOptions
 ) -> Loss:
-    """Adds the critic's loss and the entropy bonus to a policy loss."""
+    """Adds the value loss and the entropy bonus to a policy loss."""
     value = value_loss(output.values, batch.returns, batch.mask)
     spread = masked_mean(entropy(output.logits), batch.mask)
     metrics = {

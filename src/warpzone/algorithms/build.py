@@ -1,4 +1,4 @@
-"""From options to an algorithm, by its registered name."""
+"""Creates algorithms by their registered name."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from warpzone.registry import algorithms
 
 
 def make_algorithm(options: LearnOptions, plugins: Sequence[str] = ()) -> Algorithm:
-    """Makes the algorithm that the options name.
+    """Creates the algorithm that the options select.
 
     Args:
-        options: Its name, and what it needs to know.
-        plugins: Modules that may have registered it, for the error if it is missing.
+        options: Name and hyperparameters of the algorithm.
+        plugins: Modules that may register it; named in the error if it is missing.
 
     Raises:
-        PluginError: It is not registered, or is not a subclass of `Algorithm`.
+        PluginError: The algorithm is not registered, or is not a subclass of `Algorithm`.
     """
     algorithm = algorithms.get(options.algo, plugins)(options)
     if not isinstance(algorithm, Algorithm):

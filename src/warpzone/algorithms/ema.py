@@ -1,4 +1,4 @@
-"""An exponential moving average of a network's weights: steadier than the latest weights."""
+"""Exponential moving average (EMA) of a network's weights."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from warpzone.models.actor_critic import ActorCritic
 
 
 class EmaPolicy:
-    """The policy that is evaluated and recorded, while the latest weights play and learn.
+    """Policy with averaged weights, for evaluation and videos; training uses the latest weights.
 
-    Small steps make weights jitter around a better point; their average lies nearer to it.
+    The latest weights jitter around an optimum; their average is closer to it.
     """
 
     def __init__(self, model: ActorCritic, decay: float):
-        """Begins with the network's present weights.
+        """Starts from the network's current weights.
 
         Args:
-            model: The network whose weights are averaged.
-            decay: Share of the average that an update keeps; 0 means the latest weights.
+            model: Network whose weights are averaged.
+            decay: Decay of the average per update; 0 means the latest weights.
         """
         self.model = copy.deepcopy(model).requires_grad_(False).eval()
         self.decay = decay
@@ -31,16 +31,16 @@ class EmaPolicy:
     def update(self, model: ActorCritic) -> None:
         """Moves the average towards the network's latest weights."""
         self.updates += 1
-        # The initial weights are random and should be forgotten soon.
+        # The initial weights are random, so their influence should fade quickly.
         decay = min(self.decay, self.updates / (self.updates + 10.0)) if self.decay else 0.0
         for average, weight in zip(self.model.parameters(), model.parameters(), strict=True):
             average.lerp_(weight, 1.0 - decay)
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything that an exact resume needs."""
+        """Returns the state that an exact resume needs."""
         return {"weights": self.model.state_dict(), "updates": self.updates}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restores what `state_dict` returned."""
+        """Restores the state returned by `state_dict`."""
         self.model.load_state_dict(state["weights"])
         self.updates = state["updates"]

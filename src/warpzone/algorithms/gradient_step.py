@@ -1,4 +1,4 @@
-"""One optimizer step with its guards: scaling, clipping, skipping of unusable gradients."""
+"""Optimizer steps with gradient scaling, clipping and skipping of unusable gradients."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from warpzone.config import LearnOptions
 
 
 class LearnerError(RuntimeError):
-    """Too many gradients in a row were unusable."""
+    """Too many consecutive gradients were unusable."""
 
 
 class GradientStep:
@@ -25,26 +25,26 @@ class GradientStep:
         options: LearnOptions,
         scaler: torch.amp.GradScaler | None = None,
     ):
-        """Takes the parts.
+        """Creates the step.
 
         Args:
-            model: The network that learns.
-            optimizer: Over its parameters.
+            model: Network that learns.
+            optimizer: Optimizer of its parameters.
             options: Limits of the gradient norm and of skipped steps.
-            scaler: Keeps small gradients of float16 from vanishing; other precisions need none.
+            scaler: Gradient scaler for float16; other precisions do not need one.
         """
         self.optimizer, self.skipped = optimizer, 0
         self._model, self._options = model, options
         self._scaler = scaler or torch.amp.GradScaler(enabled=False)
         self._skipped_in_a_row = 0
-        self._finite = True  # All losses whose gradients are accumulated.
+        self._finite = True  # Whether all accumulated losses are finite.
 
     def set_options(self, options: LearnOptions) -> None:
         """Takes limits that were changed between two updates."""
         self._options = options
 
     def accumulate(self, loss: Tensor, share: float = 1.0) -> float:
-        """Adds the gradient of a share of a loss, and returns the loss."""
+        """Accumulates the gradient of `share * loss`, and returns the loss."""
         torch.autograd.backward(self._scaler.scale(loss * share))
         value = loss.item()
         self._finite = self._finite and math.isfinite(value)
@@ -53,10 +53,10 @@ class GradientStep:
     def apply(self) -> float:
         """Takes an optimizer step and returns the norm of the gradient.
 
-        A gradient that is not finite, or too large, is skipped and counted.
+        A NaN, infinite or too large gradient is skipped and counted.
 
         Raises:
-            LearnerError: Too many were skipped in a row.
+            LearnerError: Too many consecutive steps were skipped.
         """
         options = self._options
         self._scaler.unscale_(self.optimizer)
@@ -72,7 +72,7 @@ class GradientStep:
         self.optimizer.zero_grad(set_to_none=True)
         if self._skipped_in_a_row > options.max_skipped_updates:
             raise LearnerError(
-                f"{self._skipped_in_a_row} gradients in a row were unusable: the last had the norm "
+                f"{self._skipped_in_a_row} consecutive gradients were unusable: the last had norm "
                 f"{norm:g}, and the limit is {options.grad_norm_limit:g}"
             )
         return norm if math.isfinite(norm) else 0.0
@@ -83,7 +83,7 @@ class GradientStep:
         return self.apply()
 
     def state_dict(self) -> dict[str, Any]:
-        """Counters and scale, for an exact resume."""
+        """Returns counters and scale, for an exact resume."""
         return {
             "skipped": self.skipped,
             "skipped_in_a_row": self._skipped_in_a_row,
@@ -91,7 +91,7 @@ class GradientStep:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restores a saved state; the precision may have changed since."""
+        """Restores a saved state; the precision may have changed since then."""
         self.skipped = state["skipped"]
         self._skipped_in_a_row = state["skipped_in_a_row"]
         if state["scaler"]:

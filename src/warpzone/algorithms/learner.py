@@ -1,4 +1,4 @@
-"""The learner: turns a rollout into better weights, whatever the algorithm."""
+"""Learner: updates the network from rollouts, with any algorithm."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from warpzone.models.tree import Tree, map_tree
 from warpzone.rollout.storage import RolloutStorage
 
 Autocast = Callable[[], AbstractContextManager[Any]]
-"""Makes the context in which the network runs forward."""
+"""Returns the context manager for the network's forward pass."""
 _KL = "learn/approx_kl"
 
 
 class RolloutTensors(NamedTuple):
-    """A whole rollout on the network's device: every epoch takes its minibatches from it.
+    """Whole rollout on the network's device, from which every epoch takes its minibatches.
 
     Attributes:
-        obs: Observations, or what `ActorCritic.prepare` made of them.
+        obs: Observations, or the result of `ActorCritic.prepare`.
         state: Recurrent state before the first step.
         first: Where episodes begin.
-        steps: Everything else that minibatches consist of, by name, [T, N].
-        extra: What the algorithm added, [T, N].
+        steps: Other parts of minibatches by name, [T, N].
+        extra: Additional values of the algorithm, [T, N].
     """
 
     obs: Tree
@@ -43,12 +43,12 @@ class RolloutTensors(NamedTuple):
 
 
 class Minibatch(NamedTuple):
-    """A part of a rollout, and its place among those whose gradients are accumulated.
+    """Part of a rollout, and its place in a group whose gradients are accumulated.
 
     Attributes:
-        batch: The steps.
-        share: Its share of the group's steps, so that every step has the same weight.
-        last: Whether it completes the group.
+        batch: Steps of the minibatch.
+        share: Fraction of the group's steps, so that every step has the same weight.
+        last: Whether the minibatch completes its group.
     """
 
     batch: Batch
@@ -69,15 +69,15 @@ class Learner:
         generator: torch.Generator,
         autocast: Autocast,
     ):
-        """Makes a learner.
+        """Creates the learner.
 
         Args:
-            model: The network that learns.
+            model: Network that learns.
             algorithm: Computes targets and losses.
             gradient: Applies gradients to the network.
             options: Epochs, minibatches and discounts.
-            generator: Shuffles minibatches.
-            autocast: Makes the context in which the model runs forward.
+            generator: Random generator that shuffles minibatches.
+            autocast: Returns the context manager for the forward pass.
         """
         self.model, self.algorithm, self.gradient = model, algorithm, gradient
         self.options = options
@@ -116,7 +116,7 @@ class Learner:
 
     @torch.no_grad()
     def targets(self, storage: RolloutStorage) -> Targets:
-        """What the algorithm makes of a rollout."""
+        """Computes the algorithm's targets for a rollout."""
         overridden = bool(storage.overridden.any())
         steps = Steps(
             storage.rewards,
@@ -145,7 +145,7 @@ class Learner:
         """Moves a rollout to the network's device."""
         obs = storage.all_obs()
         if self.options.epochs > 1 and self._device.type == "cpu":
-            # There, converting bytes to numbers takes a third of an epoch.
+            # On a CPU, converting bytes to floats takes a third of an epoch.
             with self._autocast(), torch.no_grad():
                 obs = self.model.prepare(obs)
         steps = {
@@ -160,7 +160,7 @@ class Learner:
         return to_device(rollout, self._device)
 
     def _minibatches(self, rollout: RolloutTensors, ent_coef: float) -> Iterator[Minibatch]:
-        """Shuffled steps, or whole environments with recurrent memory; the last may be smaller."""
+        """Yields shuffled steps, or whole environments with a recurrent core."""
         steps, num_envs = rollout.first.shape
         recurrent = self.model.memory.state_size > 0
         count, size = (steps * num_envs, self.options.minibatch_size)
@@ -186,7 +186,7 @@ class Learner:
         return row | {"learn/grad_norm": self.gradient.apply()} if part.last else row
 
     def _has_moved_far(self, row: dict[str, float]) -> bool:
-        """Whether the policy has moved so far that further epochs would learn from stale data.
+        """Whether the policy has changed so much that further epochs would use stale data.
 
         Args:
             row: Metrics of the last minibatch; empty before the first epoch.
@@ -197,16 +197,16 @@ class Learner:
         if _KL not in row:
             raise ConfigError(
                 f"learn.target_kl is {limit:g}, but {type(self.algorithm).__name__} does not "
-                f"report {_KL}; leave --target-kl out"
+                f"report {_KL}; omit --target-kl"
             )
         return row[_KL] > limit
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything that an exact resume needs, besides weights and optimizer."""
+        """Returns the state that an exact resume needs besides weights and optimizer."""
         return self.gradient.state_dict()
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restores what `state_dict` returned."""
+        """Restores the state returned by `state_dict`."""
         self.gradient.load_state_dict(state)
 
 
@@ -215,7 +215,7 @@ def _number(value: Tensor | float) -> float:
 
 
 def _take_steps(rollout: RolloutTensors, chosen: Tensor) -> RolloutTensors:
-    """Some steps of a rollout by index, as one step of many environments."""
+    """Selects steps of a rollout by index, arranged as one step of many environments."""
 
     def take(part: Tensor) -> Tensor:
         # Much faster than part[chosen] for images.
@@ -228,7 +228,7 @@ def _take_steps(rollout: RolloutTensors, chosen: Tensor) -> RolloutTensors:
 
 
 def _take_envs(rollout: RolloutTensors, chosen: Tensor) -> RolloutTensors:
-    """Some environments of a rollout, all steps of each."""
+    """Selects all steps of some environments of a rollout."""
 
     def take(part: Tensor) -> Tensor:
         return part[:, chosen]

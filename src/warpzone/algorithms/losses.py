@@ -1,6 +1,6 @@
-"""Losses as pure functions: PPO and the V-trace actor-critic.
+"""Losses of PPO and the V-trace actor-critic, as pure functions.
 
-`mask` is False for steps whose action the policy did not choose; None means that it chose all.
+`mask` is False for steps whose action the policy did not choose; None means it chose all actions.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from torch.nn import functional
 
 
 class PolicyLoss(NamedTuple):
-    """A policy loss and how far the policy has moved since it collected.
+    """Policy loss, and how much the policy has changed since the rollout was collected.
 
     Attributes:
-        loss: The loss.
-        approx_kl: Estimated KL divergence from the collecting policy.
-        clip_fraction: Share of the steps whose ratio was clipped; None without clipping.
+        loss: Policy loss.
+        approx_kl: Approximate KL divergence from the policy that collected the rollout.
+        clip_fraction: Fraction of steps whose ratio was clipped; None without clipping.
     """
 
     loss: Tensor
@@ -27,10 +27,10 @@ class PolicyLoss(NamedTuple):
 
 
 def masked_mean(values: Tensor, mask: Tensor | None) -> Tensor:
-    """Mean over the entries of the mask; 0 if there are none."""
+    """Returns the mean over the entries selected by the mask; 0 if there are none."""
     if mask is None:
         return values.mean()
-    # Not a product: masked values may be infinite.
+    # Not computed as a product with the mask: masked values may be infinite.
     return values.where(mask, 0.0).sum() / mask.sum().clamp(min=1)
 
 
@@ -41,14 +41,14 @@ def ppo_policy_loss(
     clip_coef: float,
     mask: Tensor | None = None,
 ) -> PolicyLoss:
-    """The clipped surrogate objective of PPO.
+    """Computes the clipped surrogate objective of PPO.
 
     Args:
-        log_probs: Of the actions taken, under the present policy.
-        old_log_probs: Under the policy that took them.
-        advantages: Of the same steps.
-        clip_coef: How far the ratio may move before its gradient stops.
-        mask: Steps that count.
+        log_probs: Log-probabilities of the actions under the current policy.
+        old_log_probs: Log-probabilities under the policy that collected the rollout.
+        advantages: Advantages of the actions.
+        clip_coef: Clipping range of the probability ratio around 1.
+        mask: Steps to include.
     """
     log_ratio = _log_ratio(log_probs, old_log_probs, mask)
     ratio = log_ratio.exp()
@@ -67,7 +67,7 @@ def vtrace_policy_loss(
     advantages: Tensor,
     mask: Tensor | None = None,
 ) -> PolicyLoss:
-    """The plain policy gradient; `advantages` already carry their importance weights."""
+    """Computes the plain policy gradient loss; `advantages` include importance weights."""
     with torch.no_grad():
         log_ratio = _log_ratio(log_probs, old_log_probs, mask)
         kl = masked_mean(log_ratio.exp() - 1 - log_ratio, mask)
@@ -75,20 +75,20 @@ def vtrace_policy_loss(
 
 
 def _log_ratio(log_probs: Tensor, old_log_probs: Tensor, mask: Tensor | None) -> Tensor:
-    """Zero for masked steps: an action that the policy finds absurd would overflow `exp`."""
+    """Returns log ratios, 0 for masked steps, whose unlikely actions could overflow `exp`."""
     log_ratio = log_probs - old_log_probs
     return log_ratio if mask is None else log_ratio.where(mask, 0.0)
 
 
 def value_loss(values: Tensor, returns: Tensor, mask: Tensor | None = None) -> Tensor:
-    """Smooth L1 loss: quadratic near the target, linear far from it, so outliers stay bounded."""
+    """Computes the smooth L1 loss, which limits the influence of outliers."""
     if mask is None:
         return functional.smooth_l1_loss(values, returns)
     return masked_mean(functional.smooth_l1_loss(values, returns, reduction="none"), mask)
 
 
 def normalized(advantages: Tensor, mask: Tensor | None = None) -> Tensor:
-    """Advantages with mean 0 and standard deviation 1 over the steps that count."""
+    """Normalizes advantages to mean 0 and standard deviation 1 over the included steps."""
     chosen = advantages if mask is None else advantages[mask]
     if chosen.numel() < 2:
         return advantages

@@ -21,12 +21,12 @@ class PPO(Algorithm):
     """GAE targets and the clipped surrogate loss, with advantages normalized per minibatch."""
 
     def targets(self, rollout: CollectedRollout) -> Targets:
-        """Generalised advantage estimates."""
+        """Computes generalized advantage estimates."""
         advantages, returns = gae(rollout.steps, rollout.gamma, self.options.gae_lambda)
         return Targets(advantages, returns)
 
     def loss(self, batch: Batch, output: Decision) -> Loss:
-        """Clipped surrogate, value loss and entropy bonus."""
+        """Computes the clipped surrogate loss, value loss and entropy bonus."""
         policy = ppo_policy_loss(
             log_prob(output.logits, batch.actions),
             batch.log_probs,

@@ -1,4 +1,4 @@
-"""Values that change with the share of the run that is done, or with success."""
+"""Schedules of hyperparameters over the run or the clear rate."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ Shape = Literal["constant", "linear", "cosine"]
 def scheduled(
     shape: Shape, progress: float, final_share: float, warmup: float = 0.0, step: float = 0.0
 ) -> float:
-    """The factor on an initial value.
+    """Returns the factor by which a schedule scales an initial value.
 
     Args:
-        shape: How it decays.
-        progress: Share of the run that is done.
-        final_share: The factor at the end.
-        warmup: Share of the run over which it rises linearly.
-        step: Share of the run that an update adds; the first one already gets this much.
+        shape: Shape of the decay.
+        progress: Fraction of the run completed.
+        final_share: Factor at the end of the run.
+        warmup: Fraction of the run over which the factor rises linearly.
+        step: Fraction of the run per update, so that the first update has a nonzero factor.
     """
     if warmup > 0 and progress < warmup:
         return min(1.0, (progress + step) / warmup)
@@ -30,6 +30,6 @@ def scheduled(
 
 
 def lerp(start: float, end: float, share: float) -> float:
-    """Interpolates linearly between two values; `share` is limited to 0 to 1."""
+    """Interpolates linearly between two values; `share` is clamped to [0, 1]."""
     bounded = min(max(share, 0.0), 1.0)
     return start + (end - start) * bounded

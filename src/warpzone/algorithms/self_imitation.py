@@ -1,8 +1,7 @@
-"""Self-imitation: learning again from actions that turned out better than the critic expected.
+"""Self-imitation learning (Oh et al., 2018) from actions that exceeded the critic's estimate.
 
-After Oh et al. (2018), with returns that are bootstrapped where a rollout ends, which keeps them
-lower bounds of what is possible. It learns from replay alone; nothing of it enters the on-policy
-loss of the algorithm.
+Returns are bootstrapped at the end of a rollout, which keeps them lower bounds of the optimal
+return. It learns only from replay and does not affect the algorithm's on-policy loss.
 """
 
 from __future__ import annotations
@@ -20,17 +19,17 @@ from warpzone.models.actor_critic import ActorCritic, log_prob
 from warpzone.models.placement import to_device
 from warpzone.replay.buffer import PrioritizedReplay
 
-# Weight of the critic's part in the loss, as in the paper that introduced it.
+# Coefficient of the value loss, as in the paper.
 _VF_COEF = 0.01
 
 
 class ImitationLoss(NamedTuple):
-    """The loss of self-imitation.
+    """Self-imitation loss.
 
     Attributes:
-        policy: Makes actions more likely that led to more than expected.
-        value: Raises the critic where it expected too little.
-        advantages: Return minus value of each step, without gradient.
+        policy: Policy loss; raises the probability of actions with positive advantage.
+        value: Value loss; raises the values of states with positive advantage.
+        advantages: Return minus value of each step, detached.
     """
 
     policy: Tensor
@@ -41,13 +40,13 @@ class ImitationLoss(NamedTuple):
 def self_imitation_loss(
     log_probs: Tensor, values: Tensor, returns: Tensor, weights: Tensor
 ) -> ImitationLoss:
-    """The loss of steps sampled from replay; only those that were better than expected count.
+    """Computes the loss of steps sampled from replay; only positive advantages contribute.
 
     Args:
-        log_probs: Of the actions taken, under the present policy.
-        values: The critic's.
-        returns: What the actions led to.
-        weights: Importance weights of the samples.
+        log_probs: Log-probabilities of the actions under the current policy.
+        values: Values of the states.
+        returns: Returns of the actions.
+        weights: Importance-sampling weights.
     """
     advantages = (returns - values).detach()
     better = advantages.clamp(min=0.0)
@@ -58,7 +57,7 @@ def self_imitation_loss(
 
 
 class SelfImitation:
-    """Teaches a network from a replay buffer."""
+    """Trains a network on a replay buffer."""
 
     def __init__(
         self,
@@ -68,25 +67,24 @@ class SelfImitation:
         minimize: Callable[[Tensor], float],
         autocast: Callable[[], AbstractContextManager[Any]],
     ):
-        """Assembles the parts.
+        """Creates the learner.
 
         Args:
-            model: The network that learns; without recurrent memory, since single steps are
-                sampled.
-            replay: The buffer.
-            options: How often, how much and how strongly.
+            model: Network that learns; it must not be recurrent, since single steps are sampled.
+            replay: Replay buffer.
+            options: Interval, batches and coefficients.
             minimize: Takes an optimizer step on a loss and returns the norm of the gradient.
-            autocast: Makes the context in which the model runs forward.
+            autocast: Returns the context manager for the forward pass.
         """
         self._model, self._replay, self._options = model, replay, options
         self._minimize, self._autocast = minimize, autocast
 
     def learn(self, update: int, progress: float) -> dict[str, float]:
-        """Learns if it is due, and returns metrics.
+        """Learns if the interval has passed, and returns metrics.
 
         Args:
-            update: Updates done before this one.
-            progress: Share of the run that is done.
+            update: Number of updates before this one.
+            progress: Fraction of the run completed.
         """
         options = self._options
         if update % options.interval != 0 or len(self._replay) < options.learning_starts:

@@ -1,4 +1,4 @@
-"""The V-trace actor-critic of IMPALA (Espeholt et al., 2018), of the A3C family."""
+"""V-trace actor-critic, as in IMPALA (Espeholt et al., 2018)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class VTrace(Algorithm):
     """Importance-weighted targets and the plain policy gradient."""
 
     def targets(self, rollout: CollectedRollout) -> Targets:
-        """V-trace targets under the present policy."""
+        """Computes V-trace targets under the current policy."""
         logits = rollout.evaluate().logits
         log_ratios = log_prob(logits, rollout.actions) - rollout.log_probs
         advantages, values = returns.vtrace(
@@ -34,7 +34,7 @@ class VTrace(Algorithm):
         )
 
     def loss(self, batch: Batch, output: Decision) -> Loss:
-        """Policy gradient, value loss and entropy bonus."""
+        """Computes the policy gradient loss, value loss and entropy bonus."""
         policy = vtrace_policy_loss(
             log_prob(output.logits, batch.actions),
             batch.log_probs,

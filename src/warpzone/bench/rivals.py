@@ -1,4 +1,4 @@
-"""Peers that happen to be installed, measured in the same run as ours."""
+"""Throughput of installed peers, measured in the same run as Warpzone's."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from warpzone.rom.locate import find_rom
 
 
 def retro_steps_per_second(seconds: float, rom: Path | None) -> float | None:
-    """Agent steps per second of stable-retro with one environment; None where it is missing.
+    """Measures agent steps per second of stable-retro; returns None if it is not installed.
 
-    Frame skip 4, grayscale 84 x 84, stack of 4, reward, ends and infos: as `bench env` plays with
-    one environment and pixels.
+    One environment with frame skip 4, grayscale 84 x 84, a stack of 4, reward, episode ends and
+    infos: the same workload as `bench env` with one environment and pixels.
     """
     python = install.find(install.STABLE_RETRO, "stable_retro")
     if python is None:

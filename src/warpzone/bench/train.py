@@ -1,4 +1,4 @@
-"""How fast training runs, next to Stable-Baselines3 where it is installed."""
+"""Measuring training throughput, compared with Stable-Baselines3 if it is installed."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from warpzone.bench.env import measure
 from warpzone.config import make_config
 from warpzone.training.trainer import Trainer
 
-# What people set up for Stable-Baselines3.
+# The usual setup with Stable-Baselines3.
 _SB3_ENVS, _SB3_STEPS, _SB3_BATCH = 8, 128, 256
 
 
 @dataclass(frozen=True)
 class TrainRow:
-    """One trainer.
+    """Throughput of one trainer.
 
     Attributes:
-        trainer: Whose, on what.
-        obs: Observations.
-        num_envs: Environments.
-        steps_per_second: Environment steps by wall time, learning included.
+        trainer: Name of the trainer.
+        obs: Kind of observation.
+        num_envs: Number of environments.
+        steps_per_second: Environment steps per second of wall time, including learning.
     """
 
     trainer: str
@@ -44,7 +44,7 @@ def measure_ours(obs: str, level: str, seconds: float, rom: Path | None) -> Trai
     config = make_config(level=level, obs=obs, rom="" if rom is None else str(rom))
     with closing(Trainer(config)) as trainer:
         trainer.begin()
-        trainer.update()  # What only the first one does is not the speed of a run.
+        trainer.update()  # Warm-up: the first update also allocates and compiles.
 
         def update(_: int) -> None:
             trainer.update()
@@ -78,7 +78,7 @@ def _learning(model: Any) -> Callable[[int], None]:
 
 
 def measure_training(level: str, seconds: float, rom: Path | None) -> Iterator[TrainRow]:
-    """Measures everybody who is there, one after the other."""
+    """Measures all available trainers, one after the other."""
     for obs in ("pixels", "tiles"):
         yield measure_ours(obs, level, seconds, rom)
     if has_sb3():

@@ -1,1 +1,1 @@
-"""Subcommands of `warpzone`: options as dataclasses, work imported only when it runs."""
+"""Subcommands of `warpzone`: dataclasses of options; heavy imports happen in `run`."""

@@ -1,4 +1,4 @@
-"""`warpzone bench env`: how fast the environment runs here."""
+"""`warpzone bench env`: measures environment throughput."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from warpzone.bench.backends import BackendRow
     from warpzone.bench.env import RawRow, StepRow
 
-_MOST_ENVS, _MOST_THREADS = 4096, 1024
+_MAX_ENVS, _MAX_THREADS = 4096, 1024
 
 
 @dataclass(frozen=True)
 class BenchEnv:
     """Measure agent steps and frames per second on this machine.
 
-    Every combination of environments, threads and observations is played for a while: random
-    actions that run to the right, frame skip 4, resets included. "Python" is the share of a step
-    that is spent outside the native call. Where stable-retro is installed, it plays the same and
-    the ratio is printed. Figures vary by a few percent from run to run; close other programs.
+    Every combination of environments, threads and observations is measured with random actions
+    that run to the right, at frame skip 4, including resets. "Python" is the fraction of a step
+    spent outside the native call. If stable-retro is installed, it is measured the same way and
+    the ratio is printed. Results vary by a few percent from run to run; close other programs.
 
     Examples:
       warpzone bench env
@@ -41,35 +41,35 @@ class BenchEnv:
 
     num_envs: str = option(
         "",
-        "Numbers of environments; 1,16 by default, and 1,8,16 to compare backends.",
+        "Numbers of environments; by default 1,16, or 1,8,16 with --backends.",
         metavar="N,...",
     )
     num_threads: str = option(
         "1,2",
-        "Numbers of threads; larger ones than the number of environments are left out.",
+        "Numbers of threads; combinations with more threads than environments are skipped.",
         metavar="N,...",
     )
     obs: str = option("pixels,tiles", "Observations: pixels, rgb, tiles.", metavar="KIND,...")
     backends: str = option(
         "",
-        "Compare backends instead (native, nes-py): speed, start and memory of each, with pixels.",
+        "Compare these backends (native, nes-py) instead: throughput, start-up time and memory.",
         metavar="NAME,...",
     )
     seconds: float = seconds_option(2.0)
     level: str = option("1-1", "Level to play.", metavar="LEVEL")
     peers: bool = option(
         True,
-        "Also measure stable-retro where it is installed.",
-        off="Do not measure stable-retro, even where it is installed.",
+        "Also measure stable-retro if it is installed.",
+        off="Do not measure stable-retro, even if it is installed.",
     )
     json: Path | None = option(
-        None, "Also write the figures and the machine to this file.", metavar="FILE"
+        None, "Also write the results and the machine's details to this JSON file.", metavar="FILE"
     )
     csv: Path | None = csv_option()
     game: Game = option("smb", "Super Mario Bros. or The Lost Levels.")
     rom: Path | None = option(
         None,
-        "Game image to play. Without it WARPZONE_ROM or the installed image is used.",
+        "ROM file to play. By default, WARPZONE_ROM or the installed ROM is used.",
         metavar="FILE",
     )
 
@@ -98,18 +98,18 @@ class BenchEnv:
         return 0
 
     def _plan(self) -> list[tuple[str, int, int]]:
-        """Every (observation, environments, threads) to measure."""
+        """Returns every (observation, environments, threads) to measure."""
         from warpzone.errors import ConfigError
 
         kinds = [kind.strip() for kind in self.obs.split(",")]
         for kind in kinds:
             if kind not in ("pixels", "rgb", "tiles"):
-                raise ConfigError(f"--obs has {kind!r}; it must be of pixels, rgb and tiles")
+                raise ConfigError(f"--obs contains {kind!r}; choose from pixels, rgb and tiles")
         return [
             (kind, envs, threads)
             for kind in kinds
-            for envs in numbers("--num-envs", self.num_envs or "1,16", _MOST_ENVS)
-            for threads in numbers("--num-threads", self.num_threads, _MOST_THREADS)
+            for envs in numbers("--num-envs", self.num_envs or "1,16", _MAX_ENVS)
+            for threads in numbers("--num-threads", self.num_threads, _MAX_THREADS)
             if threads <= envs
         ]
 
@@ -129,7 +129,7 @@ class BenchEnv:
         return raw, steps
 
     def _print_retro(self, steps: list[StepRow]) -> None:
-        """Compares one environment with stable-retro, which plays 1-1, where it is installed."""
+        """Compares one environment with stable-retro on 1-1, if stable-retro is installed."""
         from warpzone.bench.rivals import retro_steps_per_second
 
         ours = [row for row in steps if (row.obs, row.num_envs) == ("pixels", 1)]
@@ -139,7 +139,7 @@ class BenchEnv:
             print(f"stable-retro, pixels, 1 env: {rate:,.0f} agent steps/s; ours {ratio:.1f} x")
 
     def _backend_plan(self) -> list[tuple[str, int]]:
-        """Every (backend, environments) to compare; none unless backends are named."""
+        """Returns every (backend, environments) to compare; empty without --backends."""
         from warpzone.envs.backends.machine import check_backend
 
         if not self.backends:
@@ -147,7 +147,7 @@ class BenchEnv:
         names = [name.strip() for name in self.backends.split(",")]
         for name in names:
             check_backend(name)
-        counts = numbers("--num-envs", self.num_envs or "1,8,16", _MOST_ENVS)
+        counts = numbers("--num-envs", self.num_envs or "1,8,16", _MAX_ENVS)
         return [(name, count) for count in counts for name in names]
 
     def _compare(self, plan: list[tuple[str, int]], here: dict[str, str]) -> int:

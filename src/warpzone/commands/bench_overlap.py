@@ -1,4 +1,4 @@
-"""`warpzone bench overlap`: what collecting while learning gains here."""
+"""`warpzone bench overlap`: measures the speedup from collecting while learning."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from warpzone.config.option import option
 if TYPE_CHECKING:
     from warpzone.bench.overlap import OverlapRow
 
-_MOST = 4096
+_MAX_COUNT = 4096
 
 
 @dataclass(frozen=True)
 class BenchOverlap:
-    """Measure what collecting while learning gains.
+    """Measure the speedup from collecting a rollout while learning from the previous one.
 
-    One thread plays, one learns. For every number of environments and steps a network is searched
-    whose learning takes as long as collecting, where overlap gains most; --hidden sets its width
-    instead. Close other programs: both cores are needed.
+    One thread collects and one thread learns. For every number of environments and steps, the
+    network is sized so that learning takes as long as collecting, where overlap gains most;
+    --hidden sets a fixed width instead. Close other programs: two idle cores are needed.
 
     Examples:
       warpzone bench overlap
@@ -32,19 +32,19 @@ class BenchOverlap:
 
     num_envs: str = option("8,16,32", "Numbers of environments.", metavar="N,...")
     rollout_steps: str = option(
-        "32,64,128", "Steps of each environment between updates.", metavar="N,..."
+        "32,64,128", "Steps per environment between updates.", metavar="N,..."
     )
     seconds: float = seconds_option(10.0)
     obs: Literal["pixels", "tiles"] = option("tiles", "Observation.")
     level: str = option("1-1", "Level to play.", metavar="LEVEL")
     hidden: int = option(
         0,
-        "Width of the network; 0 means as wide as it takes.",
+        "Width of the network; 0 means chosen automatically.",
         at_least=0,
         at_most=16_384,
         metavar="N",
     )
-    csv: Path = option(Path("overlap.csv"), "File to write the figures to.", metavar="FILE")
+    csv: Path = option(Path("overlap.csv"), "CSV file to write the results to.", metavar="FILE")
 
     def run(self) -> int:
         """Measures, prints the table and writes the file."""
@@ -57,13 +57,13 @@ class BenchOverlap:
 
         check_folders(self.csv)
         plan = [
-            (games, steps)
-            for games in numbers("--num-envs", self.num_envs, _MOST)
-            for steps in numbers("--rollout-steps", self.rollout_steps, _MOST)
+            (envs, steps)
+            for envs in numbers("--num-envs", self.num_envs, _MAX_COUNT)
+            for steps in numbers("--rollout-steps", self.rollout_steps, _MAX_COUNT)
         ]
         rows: list[OverlapRow] = []
-        for games, steps in tracked(plan, "overlap"):
-            config = overlap_config(games, steps, self.obs, self.level)
+        for envs, steps in tracked(plan, "overlap"):
+            config = overlap_config(envs, steps, self.obs, self.level)
             if self.hidden:
                 config = replace(config, model=replace(config.model, hidden=self.hidden))
             else:

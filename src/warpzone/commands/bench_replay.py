@@ -1,4 +1,4 @@
-"""`warpzone bench replay`: how fast replay is sampled here."""
+"""`warpzone bench replay`: measures how fast replay is sampled."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from warpzone.config.option import option
 
 @dataclass(frozen=True)
 class BenchReplay:
-    """Measure how fast transitions are sampled by their priorities.
+    """Measure how fast transitions are sampled in proportion to their priorities.
 
-    The samplers are measured in turns; ratios are to NumPy's `random.choice` with probabilities.
+    The samplers take turns; ratios are relative to NumPy's `random.choice` with probabilities.
 
     Examples:
       warpzone bench replay

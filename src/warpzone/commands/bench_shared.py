@@ -1,4 +1,4 @@
-"""What the benchmarks share: lists of numbers, output files, a progress bar."""
+"""Shared by the benchmark commands: lists of numbers, output files, a progress bar."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ T = TypeVar("T")
 
 
 def seconds_option(default: float) -> float:
-    """How long a benchmark measures; the same limits everywhere."""
+    """Declares how long a benchmark measures, with the same limits everywhere."""
     seconds: float = option(
-        default, "Seconds that each is measured.", above=0.0, at_most=3600.0, metavar="SECONDS"
+        default, "Seconds per measurement.", above=0.0, at_most=3600.0, metavar="SECONDS"
     )
     return seconds
 
 
 def csv_option() -> Path | None:
-    """Where a benchmark also writes its figures."""
-    file: Path | None = option(None, "Also write the figures to this file.", metavar="FILE")
+    """Declares the file to which a benchmark also writes its results."""
+    file: Path | None = option(None, "Also write the results to this CSV file.", metavar="FILE")
     return file
 
 
 def numbers(name: str, text: str, at_most: int) -> list[int]:
-    """Reads a list of whole numbers above 0.
+    """Parses a list of whole numbers above 0.
 
     Raises:
-        ConfigError: It is not such a list, or a number is too large.
+        ConfigError: The text is not such a list, or a number is too large.
     """
     from warpzone.errors import ConfigError
 
     parts = [part.strip() for part in text.split(",")]
-    # The length first: Python refuses to convert numbers of thousands of digits.
+    # The length is checked first: Python refuses to convert numbers with thousands of digits.
     if not all(part.isdecimal() and len(part) < 10 and 0 < int(part) <= at_most for part in parts):
         raise ConfigError(
             f"{name} is {text!r}; it must be whole numbers from 1 to {at_most:,}, such as 1,16"
@@ -44,7 +44,7 @@ def numbers(name: str, text: str, at_most: int) -> list[int]:
 
 
 def check_folders(*files: Path | None) -> None:
-    """Fails before minutes are spent on figures that cannot be kept."""
+    """Checks output folders before minutes are spent on results that cannot be saved."""
     from warpzone.errors import ConfigError
 
     for file in files:
@@ -53,7 +53,7 @@ def check_folders(*files: Path | None) -> None:
 
 
 def tracked(items: Sequence[T], title: str) -> Iterable[T]:
-    """Shows on a terminal how many of the items are done."""
+    """Iterates over items with a progress bar, if standard error is a terminal."""
     from rich.console import Console
     from rich.progress import track
 

@@ -1,4 +1,4 @@
-"""`warpzone bench train`: how fast training runs here."""
+"""`warpzone bench train`: measures training throughput."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BenchTrain:
-    """Measure environment steps per second of whole training on this machine.
+    """Measure training throughput on this machine, in environment steps per second.
 
-    The CPU preset is trained for a while with pixels and with tiles. Where Stable-Baselines3 is
-    installed, its PPO with CnnPolicy trains on the same environments (8 of them, 128 steps,
-    minibatches of 256), and the ratios are printed. `python benchmarks/train_throughput.py`
-    compares with the usual stack, gym-super-mario-bros in 8 processes.
+    The CPU preset is trained briefly with pixels and with tiles. If Stable-Baselines3 is installed,
+    its PPO with CnnPolicy trains on the same environments (8 environments, 128 steps, minibatches
+    of 256), and the ratios are printed. `python benchmarks/train_throughput.py` compares with the
+    usual stack, gym-super-mario-bros in 8 processes.
 
     Examples:
       warpzone bench train
@@ -32,7 +32,7 @@ class BenchTrain:
     level: str = option("1-1", "Level to train on.", metavar="LEVEL")
     rom: Path | None = option(
         None,
-        "Game image to play. Without it WARPZONE_ROM or the installed image is used.",
+        "ROM file to play. By default, WARPZONE_ROM or the installed ROM is used.",
         metavar="FILE",
     )
     csv: Path | None = csv_option()
@@ -50,7 +50,7 @@ class BenchTrain:
         if has_sb3():
             _print_ratios(rows)
         else:
-            print("no peer is installed; `pip install stable-baselines3` adds one")
+            print("install stable-baselines3 to compare with its PPO")
         if self.csv is not None:
             write_csv(self.csv, rows)
             print(f"wrote {self.csv}")

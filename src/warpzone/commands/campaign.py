@@ -15,7 +15,7 @@ from warpzone.errors import ConfigError
 
 _EXIT_INTERRUPTED = 130
 _PRESET = "campaign"
-# Options of training that a campaign sets for each of its runs, and what takes their place.
+# Training options that a campaign sets for each of its runs, and the options to use instead.
 _OWN = {"env.level": "--levels", "run.runs": "--output", "run.name": "--output"}
 
 
@@ -23,11 +23,11 @@ _OWN = {"env.level": "--levels", "run.runs": "--output", "run.name": "--output"}
 class Campaign(CampaignOptions):
     """Train every level in turn, or one policy for all, and keep a verifiable scoreboard.
 
-    A level is trained until its budget is used up, or until its clear rate promises the goal and
-    fresh episodes (sticky buttons, idle frames, true start) confirm it. Each level is an ordinary
-    run below runs/, its policy a small file in policies/, its row in scoreboard.json, .md and .png.
-    However a campaign was interrupted, the same command resumes it. All options of `warpzone train`
-    are accepted and apply to every run; their variables are those of `warpzone train`.
+    A level is trained until its budget is used up, or until its clear rate reaches the goal and
+    fresh episodes (sticky actions, no-op frames, from the start of the level) confirm it. Each
+    level is an ordinary run below runs/, with a small policy file in policies/ and a row in
+    scoreboard.json, .md and .png. After any interruption, the same command resumes the campaign.
+    All options and environment variables of `warpzone train` are accepted and apply to every run.
 
     Examples:
       warpzone campaign --levels all --from-solutions solutions/ -o campaign/
@@ -46,7 +46,7 @@ class Campaign(CampaignOptions):
     )
     preset: str = option(
         _PRESET,
-        f"Starting point of the training options: {', '.join(PRESET_NAMES)}.",
+        f"Preset of the training options: {', '.join(PRESET_NAMES)}.",
         choices=PRESET_NAMES,
         metavar="NAME",
         everyday=True,
@@ -59,12 +59,12 @@ class Campaign(CampaignOptions):
     )
     resume_with_changes: bool = option(
         False,
-        "Continue although options differ from those that the campaign was started with.",
+        "Resume even if options differ from those the campaign was started with.",
         everyday=True,
     )
     display: Display = option(
         "auto",
-        "How progress is shown; 'auto' means plain lines where the output is not a terminal.",
+        "How progress is shown; 'auto' uses plain lines if the output is not a terminal.",
         everyday=True,
     )
     training: Partial = training_options(
@@ -74,7 +74,7 @@ class Campaign(CampaignOptions):
     )
 
     def run(self) -> int:
-        """Trains what is left to train."""
+        """Trains the remaining levels."""
         from warpzone.campaign.open import run_campaign
         from warpzone.campaign.plan import check_held_out, verify_options
 
@@ -105,12 +105,12 @@ class Campaign(CampaignOptions):
         return stop.exit_code
 
     def _options(self) -> CampaignOptions:
-        """The options of the campaign, without those of the command."""
+        """Returns the options of the campaign, without those of the command."""
         names = [item.name for item in fields(CampaignOptions)]
         return CampaignOptions(**{name: getattr(self, name) for name in names})
 
     def _config(self) -> TrainConfig:
-        """What all runs have in common."""
+        """Returns the configuration that all runs share."""
         of_train = [variable_name(TRAIN_PREFIX, option) for option in options_of(Train)]
         explicit = explicit_options(self.file, self.training, of_train)
         for path, instead in _OWN.items():

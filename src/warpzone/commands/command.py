@@ -1,4 +1,4 @@
-"""What a command of `warpzone` is, and how commands are grouped."""
+"""Commands of `warpzone` and groups of commands."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _TRAINING = "training"
 
 
 class Command(Protocol):
-    """What every command's options class offers."""
+    """Interface of a command's options class."""
 
     def run(self) -> int:
-        """Does the work and returns the exit code."""
+        """Runs the command and returns the exit code."""
 
 
 @dataclass(frozen=True)
@@ -30,12 +30,12 @@ class Group:
 
 @dataclass(frozen=True)
 class TrainingOptions:
-    """That a command takes the options of training besides its own.
+    """Declares that a command also accepts training options.
 
     Attributes:
-        preset: The preset whose values `--help` shows.
+        preset: Preset whose values `--help` shows as defaults.
         omitted: Paths of options that the command sets itself.
-        shown: Flags that `--help` shows; None means the everyday ones.
+        shown: Flags that `--help` shows; None means the everyday flags.
     """
 
     preset: str
@@ -46,14 +46,14 @@ class TrainingOptions:
 def training_options(
     preset: str, *, omitted: tuple[str, ...] = (), shown: tuple[str, ...] | None = None
 ) -> Any:
-    """Declares the field of a command that takes explicit options of training."""
+    """Declares the field of a command that holds explicit training options."""
     return field(
         default_factory=dict, metadata={_TRAINING: TrainingOptions(preset, omitted, shown)}
     )
 
 
 def training_field(command: type[Any]) -> tuple[str, TrainingOptions] | None:
-    """The field of a command that takes options of training, if it has one."""
+    """Returns the field of a command that holds training options, if it has one."""
     for item in fields(command):
         if _TRAINING in item.metadata:
             return item.name, item.metadata[_TRAINING]
@@ -61,12 +61,12 @@ def training_field(command: type[Any]) -> tuple[str, TrainingOptions] | None:
 
 
 def own_options(command: type[Any]) -> tuple[Option, ...]:
-    """The options that a command declares itself."""
+    """Returns the options that a command declares itself."""
     return options_of(command)
 
 
 def inherited_options(command: type[Any]) -> tuple[Option, ...]:
-    """The options of training that a command takes."""
+    """Returns the training options that a command accepts."""
     found = training_field(command)
     if found is None:
         return ()
@@ -84,10 +84,10 @@ def is_everyday(command: type[Any], option: Option) -> bool:
 
 
 def summary(command: type[Any] | Group) -> str:
-    """The first sentence about a command."""
+    """Returns the first line of a command's description."""
     return description(command).partition("\n")[0]
 
 
 def description(command: type[Any] | Group) -> str:
-    """What a command does, with examples."""
+    """Returns the description of a command, with examples."""
     return command.help if isinstance(command, Group) else inspect.cleandoc(command.__doc__ or "")

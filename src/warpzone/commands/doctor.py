@@ -1,4 +1,4 @@
-"""`warpzone doctor`: what is wrong here, and whether environments start every time."""
+"""`warpzone doctor`: checks the machine and how reliably environments start."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ _SIGNS = {"ok": " ", "hint": "-", "problem": "!"}
 class Doctor:
     """Check this machine, or start environments many times and count how often that works.
 
-    Alone it prints versions, CPU, GPU, the game image, what can be written and the speed, with
-    advice for what is wrong. `doctor env` builds, resets and closes environments in a fresh process
-    for each trial and appends one JSON line per trial to a file; logs of a failure are kept.
+    Without arguments, it prints versions, CPU, GPU, the ROM, writable folders and throughput,
+    with advice on how to fix problems. `doctor env` creates, resets and closes environments in a
+    fresh process per trial and appends one JSON line per trial to a file; logs of failed trials are
+    kept.
 
     Examples:
       warpzone doctor
@@ -35,7 +36,8 @@ class Doctor:
     )
     mode: Literal["native", "sync", "async"] = option(
         "native",
-        "Native thread pool, environments one after the other, or one process each.",
+        "How environments are stepped: on native threads, one after the other in one process "
+        "(sync), or in one process each (async).",
     )
     backend: Literal["native", "nes-py"] = option(
         "native", "Emulator; nes-py needs --mode sync or async."
@@ -44,14 +46,14 @@ class Doctor:
     num_envs: int = option(8, "Environments per trial.", at_least=1, at_most=4096, metavar="N")
     timeout: float | None = option(
         None,
-        "Seconds for each stage; by default the larger of 180 and 60 per environment.",
+        "Time limit per stage, in seconds; by default the larger of 180 and 60 per environment.",
         above=0.0,
         at_most=86_400.0,
         metavar="SECONDS",
     )
     prewarm: int = option(
         0,
-        "Environments to build in the parent process first.",
+        "Number of environments to create in the parent process first.",
         at_least=0,
         at_most=1024,
         metavar="N",
@@ -65,10 +67,10 @@ class Doctor:
     )
     start_method: Literal["spawn", "forkserver"] = option("spawn", "How workers are started.")
     strict_stage: bool = option(
-        False, "Fail when the emulator starts another level than requested."
+        False, "Fail if the emulator starts a different level from the one requested."
     )
     fallback_sync: bool = option(
-        False, "Count a start as good when it had to fall back to a single process."
+        False, "Count a start as successful even if it fell back to a single process."
     )
     level: str = option("1-1", "Level to play.", metavar="LEVEL")
     output: Path = option(
@@ -77,10 +79,10 @@ class Doctor:
         short="-o",
         metavar="FILE",
     )
-    summary: bool = option(False, "Start nothing; only summarize the file.")
+    summary: bool = option(False, "Only summarize the file, without starting any environments.")
 
     def run(self) -> int:
-        """Checks, and returns 1 when something is wrong."""
+        """Runs the checks and returns 1 if there is a problem."""
         if self.what == "machine":
             return self._look()
         from warpzone.doctor.summary import read_trials, summary
@@ -98,9 +100,9 @@ class Doctor:
             print(_line(finding), flush=True)
         found, hints = with_level(findings, "problem"), with_level(findings, "hint")
         if found:
-            print(f"\nto mend: {len(found)} (marked with !); hints: {len(hints)}")
+            print(f"\nproblems: {len(found)} (marked with !); hints: {len(hints)}")
         else:
-            print(f"\nnothing is wrong; hints: {len(hints)}")
+            print(f"\nno problems found; hints: {len(hints)}")
         return 1 if found else 0
 
     def _start(self) -> list[dict[str, object]]:

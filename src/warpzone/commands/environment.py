@@ -1,4 +1,4 @@
-"""Options that commands which play a game have in common."""
+"""Parsing of environment parameters given on the command line."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from warpzone.errors import ConfigError
 def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
     """Turns ``["sticky_prob=0.25", "hud=crop"]`` into keywords for an environment.
 
-    Values are read as Python constants where they are some, and as text otherwise.
+    Values that are Python literals are evaluated; all others are taken as text.
 
     Raises:
-        ConfigError: For an entry without '='.
+        ConfigError: An entry has no '='.
     """
     keywords: dict[str, Any] = {}
     for setting in settings:

@@ -1,4 +1,4 @@
-"""`warpzone eval`: how often a trained policy clears its level."""
+"""`warpzone eval`: measures how often a trained policy clears its level."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ class Evaluate(PluginOptions):
     """Play episodes with a trained policy and report how often it clears the level.
 
     Sticky actions (0.25 per frame) and up to 30 no-op frames at the start make every episode
-    different, so that a memorized sequence of inputs fails.
+    different, so that a memorized sequence of inputs does not work.
 
     Examples:
       warpzone eval runs/mario-1-1 --episodes 100
       warpzone eval runs/mario-1-1 --greedy --sticky-prob 0 --noop-max 0
       warpzone eval runs/mario-1-1 --level 1-2 -o results
       warpzone eval runs/mario-random            # held-out levels are reported separately
-      warpzone eval policies/1-1.policy          # what `warpzone export` wrote
+      warpzone eval policies/1-1.policy          # a file written by `warpzone export`
       warpzone eval policies/                    # each policy on its own levels
     """
 
@@ -35,7 +35,7 @@ class Evaluate(PluginOptions):
     )
     level: str | None = option(
         None,
-        "Other levels than the run's own: '1-2', '1-1,1-2', '1-1..1-4', or 'all'.",
+        "Levels to play instead of the run's own: '1-2', '1-1,1-2', '1-1..1-4', or 'all'.",
         metavar="LEVEL",
     )
     episodes: int = option(100, "Episodes per level.", at_least=1, at_most=100_000, metavar="N")
@@ -49,8 +49,8 @@ class Evaluate(PluginOptions):
     greedy: bool = option(False, "Always take the most likely action instead of sampling one.")
     eval_temperature: float | None = option(
         None,
-        "Temperature: logits are divided by it before an action is sampled. By default as the run "
-        "was configured.",
+        "Temperature: logits are divided by it before an action is sampled. Defaults to the run's "
+        "own setting.",
         above=0.0,
         at_most=1000.0,
         metavar="T",
@@ -64,16 +64,20 @@ class Evaluate(PluginOptions):
     )
     sticky: Sticky = option(
         "frame",
-        "When --sticky-prob is drawn: at each emulated frame, or once per step, which then repeats "
+        "When --sticky-prob applies: at each emulated frame, or once per step, which then repeats "
         "the whole previous action. Use step for a policy that was trained that way.",
     )
     noop_max: int = option(
-        30, "Most no-op frames at the start.", at_least=0, at_most=1000, metavar="FRAMES"
+        30,
+        "Maximum number of no-op frames at the start.",
+        at_least=0,
+        at_most=1000,
+        metavar="FRAMES",
     )
     rom: Path | None = option(
         None,
-        "Game image to play. Without it the one that the run was trained with is used, or "
-        "WARPZONE_ROM, or the installed image.",
+        "ROM file to play. By default, the ROM that the run was trained with, WARPZONE_ROM or "
+        "the installed ROM is used.",
         metavar="FILE",
     )
     output: Path | None = option(
@@ -102,7 +106,7 @@ class Evaluate(PluginOptions):
             output=self.output,
             report=lambda text: print(text, file=sys.stderr, flush=True),
         )
-        # Before they are written, since a disk may have filled up meanwhile.
+        # Printed before they are written, in case the disk has filled up in the meantime.
         print(results_table(results), flush=True)
         write_results(results, name)
         return 0

@@ -1,4 +1,4 @@
-"""`warpzone export`: the policy of a run as one small file."""
+"""`warpzone export`: writes the policy of a run to one small file."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from warpzone.config.option import option, positional
 
 @dataclass(frozen=True)
 class Export(PluginOptions):
-    """Write the policy of a run as one small file, to keep or to share.
+    """Write the policy of a run to one small file, to keep or to share.
 
-    It holds the averaged weights in half precision, the configuration and where it comes from, but
-    nothing that only training needs. It is checksummed, and loading it runs no code. `warpzone
-    eval`, `video` and `scoreboard` accept it in place of a run.
+    The file holds the averaged weights in half precision, the configuration and the policy's
+    origin, but nothing that only training needs. It is checksummed, and loading it never executes
+    code. `warpzone eval`, `video` and `scoreboard` accept it in place of a run.
 
     Examples:
       warpzone export runs/mario-1-1 -o policies/1-1.policy
@@ -25,15 +25,15 @@ class Export(PluginOptions):
 
     run_path: Path = positional(
         MISSING,
-        "Folder of a run, for its best checkpoint (or else the latest), or a checkpoint.",
+        "Folder of a run (its best checkpoint is used, or else the latest), or a checkpoint.",
         metavar="RUN",
     )
     output: Path = option(
-        MISSING, "File to write; its name ends with .policy.", short="-o", metavar="FILE"
+        MISSING, "File to write; its name must end with .policy.", short="-o", metavar="FILE"
     )
 
     def run(self) -> int:
-        """Exports."""
+        """Exports the policy."""
         from warpzone.errors import ConfigError
         from warpzone.evaluation.export import export_policy
         from warpzone.evaluation.policy_file import SUFFIX

@@ -1,7 +1,7 @@
-"""The command line, made from the options that a command declares.
+"""Command-line parser, built from the options that a command declares.
 
-Parsing yields only what was given, so that it can be merged with files and variables before
-anything is resolved.
+Parsing yields only the options that were given, so that they can be merged with files and
+environment variables before anything is resolved.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from warpzone.config.tree import TrainConfig
 from warpzone.config.values import (
     check_value,
     choices_of,
+    is_boolean,
     is_list,
-    is_switch,
     read_text,
     show,
     suggestion,
 )
 from warpzone.errors import ConfigError
 
-_HELP_POSITION, _WIDEST = 30, 100
+_HELP_POSITION, _MAX_WIDTH = 30, 100
 
 
 def parse_command(
@@ -42,16 +42,16 @@ def parse_command(
     arguments: Sequence[str],
     environment: Mapping[str, str] | None = None,
 ) -> Command:
-    """Makes a command from its arguments and from variables such as `WARPZONE_EVAL_EPISODES`.
+    """Creates a command from arguments and variables such as `WARPZONE_EVAL_EPISODES`.
 
     Args:
-        command: Its options class.
-        name: What it is called, such as 'bench env'.
-        arguments: What follows the name.
-        environment: Variables to look at; by default those of this process.
+        command: Options class of the command.
+        name: Name of the command, such as 'bench env'.
+        arguments: Arguments after the name.
+        environment: Environment variables; defaults to those of this process.
 
     Raises:
-        ConfigError: For anything that the command does not take; the text names it.
+        ConfigError: The command does not accept an argument; the message names it.
         SystemExit: `--help` was given.
     """
     given = _parse(command, name, arguments)
@@ -59,7 +59,7 @@ def parse_command(
     keywords: dict[str, Any] = {}
     prefix = f"WARPZONE_{name.replace(' ', '_').upper()}_"
     flags = [option for option in known if not option.positional]
-    # Variables of training itself are read when the configuration is resolved.
+    # Variables of training options are read when the configuration is resolved.
     others = [
         variable for variable in _training_variables(command, prefix) if variable.startswith(prefix)
     ]
@@ -78,7 +78,7 @@ def parse_command(
 
 
 def print_help(command: type[Command], name: str, *, everything: bool) -> None:
-    """Prints what a command does and its options: those of every day, or all of them."""
+    """Prints a command's description and its options: the everyday ones, or all of them."""
     _make_parser(command, name, everything=everything).print_help()
 
 
@@ -87,7 +87,7 @@ def _parse(command: type[Command], name: str, arguments: Sequence[str]) -> dict[
     options = [*own_options(command), *inherited_options(command)]
     found, rest = parser.parse_known_args(list(arguments))
     for word in rest:
-        _refuse(word, name, options)
+        _reject(word, name, options)
     given: dict[Option, Any] = {}
     for option in options:
         text = getattr(found, option.path, None)
@@ -118,7 +118,7 @@ def _training_variables(command: type[Command], prefix: str) -> Iterator[str]:
         yield prefix + option.path.replace(".", "_").upper()
 
 
-def _refuse(word: str, name: str, options: Sequence[Option]) -> NoReturn:
+def _reject(word: str, name: str, options: Sequence[Option]) -> NoReturn:
     if not word.startswith("-"):
         raise ConfigError(f"`warpzone {name}` does not take {word!r}; see `warpzone {name} --help`")
     flags = [flag for option in options for flag in _flags(option)]
@@ -128,22 +128,22 @@ def _refuse(word: str, name: str, options: Sequence[Option]) -> NoReturn:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Raises our own error instead of printing the usage and leaving."""
+    """Raises a `ConfigError` instead of printing the usage and exiting."""
 
     def print_help(self, file: Any = None) -> None:
-        """Prints without hiding, as argparse does, that nobody reads any more."""
+        """Prints the help; unlike argparse, does not hide a broken pipe."""
         print(self.format_help(), end="", file=file, flush=True)
 
     def error(self, message: str) -> NoReturn:
-        """Says what is wrong with the arguments."""
+        """Raises a `ConfigError` for invalid arguments."""
         raise ConfigError(f"{message}; see `{self.prog} --help`")
 
 
 class _HelpAll(argparse.Action):
-    """Prints the whole help of `const`, a command and its name, and leaves."""
+    """Prints the full help of the command in `const` (class and name) and exits."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
-        """Prints."""
+        """Prints the full help."""
         command, name = self.const
         print_help(command, name, everything=True)
         parser.exit()
@@ -199,9 +199,9 @@ def _add(group: Any, option: Option, default: Any, shown: bool) -> None:
         count = "+" if is_list(option) else None
         nargs = {"nargs": count} if option.required else {"nargs": "?"}
         group.add_argument(option.path, metavar=option.metavar, help=text, **nargs)
-    elif is_switch(option):
-        # Both are always taken, since the default depends on the preset; help shows the one that
-        # changes it.
+    elif is_boolean(option):
+        # Both flags are always accepted, since the default depends on the preset; the help shows
+        # the flag that changes it.
         on, off = (argparse.SUPPRESS, text) if default is True else (text, argparse.SUPPRESS)
         flag = f"--{option.flag}"
         group.add_argument(flag, dest=option.path, action="store_const", const=True, help=on)
@@ -217,7 +217,7 @@ def _add(group: Any, option: Option, default: Any, shown: bool) -> None:
 
 
 def _help(option: Option, default: Any) -> str:
-    if is_switch(option):
+    if is_boolean(option):
         text = option.off if default is True and option.off else option.help
     elif option.required or default in (None, "", ()):
         text = option.help
@@ -255,7 +255,7 @@ def _usage(command: type[Command], name: str) -> str:
 def _formatter(prog: str) -> argparse.HelpFormatter:
     import shutil
 
-    width = min(shutil.get_terminal_size().columns, _WIDEST) - 2
+    width = min(shutil.get_terminal_size().columns, _MAX_WIDTH) - 2
     return argparse.RawDescriptionHelpFormatter(
         prog, max_help_position=_HELP_POSITION, width=max(width, 40)
     )

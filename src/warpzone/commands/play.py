@@ -1,4 +1,4 @@
-"""`warpzone play`: a person plays, in a window."""
+"""`warpzone play`: play the game in a window."""
 
 from __future__ import annotations
 
@@ -30,20 +30,18 @@ class Play:
     scale: int = option(
         3, "Screen pixels per pixel of the game.", at_least=1, at_most=16, metavar="N"
     )
-    record: Path | None = option(None, "Record everything to this .mp4 or .gif.", metavar="FILE")
+    record: Path | None = option(None, "Record the session to this .mp4 or .gif.", metavar="FILE")
     state: Path | None = option(
         None,
-        "Keep the saved state in this file, to start training from or for another day, instead of "
-        "in memory.",
+        "Save the state to this file instead of memory, to load it later or to start training "
+        "from it.",
         metavar="FILE",
     )
-    power: Literal[0, 1, 2] = option(
-        0, "Mario at the start of a level: 0 small, 1 big, 2 with fire flowers."
-    )
+    power: Literal[0, 1, 2] = option(0, "Mario at the start of a level: 0 small, 1 big, 2 fire.")
     game: Game = option("smb", "Super Mario Bros. or The Lost Levels.")
     rom: Path | None = option(
         None,
-        "Game image to play. Without it WARPZONE_ROM or the installed image is used.",
+        "ROM file to play. By default, WARPZONE_ROM or the installed ROM is used.",
         metavar="FILE",
     )
 

@@ -1,4 +1,4 @@
-"""`warpzone render`: one episode as a video or image."""
+"""`warpzone render`: records one episode as a video or image."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ENDINGS = ".mp4, .gif or .png"
 
 @dataclass(frozen=True)
 class Render:
-    """Record one episode of a scripted policy: mp4, GIF or PNG, by the file's ending.
+    """Record one episode of a scripted policy as mp4, GIF or PNG, depending on the file name.
 
     Examples:
       warpzone render -o run.mp4
@@ -45,13 +45,13 @@ class Render:
     level: str = option("1-1", "Level, or 'game' for the whole game.", metavar="LEVEL")
     policy: str = option(
         "scripted",
-        "'random', 'scripted', 'right', or buttons and steps such as 'RIGHT+B:120,RIGHT+A+B:30', "
-        "of which the last is held to the end.",
+        "'random', 'scripted', 'right', or buttons and steps such as 'RIGHT+B:120,RIGHT+A+B:30'; "
+        "the last buttons are held to the end.",
         metavar="POLICY",
     )
     actions: str = option(
         "simple",
-        "Action set that 'random' draws from: right-only, simple, complex, extended, or your own "
+        "Action set that 'random' samples from: right-only, simple, complex, extended, or your own "
         "list such as 'NOOP,RIGHT+B'.",
         metavar="SET",
     )
@@ -62,7 +62,7 @@ class Render:
         at_most=LARGEST_SEED,
         metavar="SEED",
     )
-    steps: int = option(1500, "Most agent steps.", at_least=1, at_most=1_000_000, metavar="STEPS")
+    steps: int = option(1500, "Maximum steps.", at_least=1, at_most=1_000_000, metavar="STEPS")
     frame_skip: int = option(
         4, "Emulated frames per agent step.", at_least=1, at_most=60, metavar="FRAMES"
     )
@@ -82,14 +82,15 @@ class Render:
     )
     scale: int | None = option(
         None,
-        "Video pixels per pixel of the game; by default 2, and 1 for a sheet.",
+        "Video pixels per pixel of the game; defaults to 2, or 1 with --sheet.",
         at_least=1,
         at_most=16,
         metavar="N",
     )
     sheet: int = option(
         0,
-        "For a PNG: N shows every N-th frame in a grid instead of the last one alone.",
+        "For a PNG: show every N-th frame in a grid instead of the last frame alone; 0 disables "
+        "this.",
         at_least=0,
         at_most=100_000,
         metavar="N",
@@ -97,12 +98,12 @@ class Render:
     game: Game = option("smb", "Super Mario Bros. or The Lost Levels.")
     rom: Path | None = option(
         None,
-        "Game image to play. Without it WARPZONE_ROM or the installed image is used.",
+        "ROM file to play. By default, WARPZONE_ROM or the installed ROM is used.",
         metavar="FILE",
     )
     set: tuple[str, ...] = option(
         (),
-        "Further parameters of the environment, as docs/environment.md lists them.",
+        "Additional parameters of the environment; docs/environment.md lists them.",
         metavar="NAME=VALUE",
     )
 

@@ -1,4 +1,4 @@
-"""`warpzone report`: a run or a campaign as one page."""
+"""`warpzone report`: writes an HTML page about a run or a campaign."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from warpzone.config.option import option, positional
 class Report(PluginOptions):
     """Write one page about a run or a campaign: curves, scoreboard, videos, hints, configuration.
 
-    The page is a single HTML file that needs no network and no other files. It can be written while
-    training continues.
+    The page is a single self-contained HTML file; it needs neither network access nor other files.
+    It can be written while training is in progress.
 
     Examples:
       warpzone report runs/mario-1-1 -o report.html
@@ -31,7 +31,7 @@ class Report(PluginOptions):
     videos: bool = option(
         True,
         "Record an episode of each level of a campaign, or of a run that has no video.",
-        off="Do not record episodes for the page, which takes a few seconds per level.",
+        off="Do not record episodes for the page. Recording takes a few seconds per level.",
     )
 
     def run(self) -> int:

@@ -1,4 +1,4 @@
-"""`warpzone rom`: install, import and show game images."""
+"""`warpzone rom`: install, import and show ROMs."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RomInstall:
-    """Download the game images from a public Python package into your data folder.
+    """Download the ROMs from a public Python package into your data folder.
 
-    Says what will be downloaded and asks first. Images that are already installed stay.
+    Lists what will be downloaded and asks first. ROMs that are already installed are kept.
 
     Examples:
       warpzone rom install
       warpzone rom install --accept     # in scripts
     """
 
-    accept: bool = option(False, "Answer the question with yes, for scripts.")
+    accept: bool = option(False, "Answer yes to the question; for scripts.")
 
     def run(self) -> int:
-        """Installs the images, after asking."""
+        """Asks for consent and installs the images."""
         from warpzone.rom.install import install
 
         install(self._confirm)
@@ -50,19 +50,19 @@ class RomInstall:
 
 @dataclass(frozen=True)
 class RomImport:
-    """Check a copy of the game that you own and copy it into your data folder.
+    """Verify a copy of the game that you own and copy it into your data folder.
 
     Examples:
       warpzone rom import ~/games/smb.nes
       warpzone rom import lost-levels.nes --game lost-levels
     """
 
-    file: Path = positional(MISSING, "The .nes file to copy.", metavar="FILE")
+    file: Path = positional(MISSING, ".nes file to copy.", metavar="FILE")
     game: Game | None = option(
         None, "Game to install an unknown dump as; known dumps are recognized."
     )
     force: bool = option(
-        False, "Let an unknown dump replace the installed image; otherwise that is kept."
+        False, "Let an unknown dump replace the installed ROM, which is kept otherwise."
     )
 
     def run(self) -> int:
@@ -77,17 +77,15 @@ class RomImport:
 
 @dataclass(frozen=True)
 class RomShow:
-    """Show which files are in use and what they are.
+    """Show which ROMs are in use and identify them.
 
     Examples:
       warpzone rom status
       warpzone rom status --path
     """
 
-    path: bool = option(
-        False, "Print only the path of the file in use; an error where there is none."
-    )
-    game: Game = option("smb", "Game that --path is about.")
+    path: bool = option(False, "Print only the path of the ROM in use; fails if there is none.")
+    game: Game = option("smb", "Game to show with --path.")
 
     def run(self) -> int:
         """Prints the table, or only the path."""

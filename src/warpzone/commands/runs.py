@@ -1,4 +1,4 @@
-"""`warpzone runs list` and `show`: what was trained, and what a checkpoint holds."""
+"""`warpzone runs list` and `show`: lists runs and shows the contents of checkpoints."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class RunsList:
 
 @dataclass(frozen=True)
 class RunsShow:
-    """Show what a checkpoint holds: steps, parameters, clear rate, versions, sizes, configuration.
+    """Show a checkpoint: steps, parameters, clear rate, versions, sizes, configuration.
 
     Examples:
       warpzone runs show runs/mario-1-1
@@ -59,11 +59,11 @@ class RunsShow:
     """
 
     run_path: Path = positional(
-        MISSING, "Folder of a run, for its latest checkpoint, or a checkpoint.", metavar="RUN"
+        MISSING, "Folder of a run (its latest checkpoint is shown), or a checkpoint.", metavar="RUN"
     )
 
     def run(self) -> int:
-        """Prints what is known."""
+        """Prints the checkpoint's facts, its siblings and the configuration."""
         from rich.table import Table
         from rich.text import Text
 
@@ -105,8 +105,8 @@ def _facts(content: CheckpointContent) -> Iterator[tuple[str, str]]:
     largest = sorted(content.sizes.items(), key=lambda item: -item[1])
     sizes = ", ".join(f"{name} {_size(size)}" for name, size in largest if size)
     yield "size", f"{_size(content.size)}: {sizes}"
-    agrees = "agrees with the file" if content.sidecar == "whole" else "made again from the file"
-    yield "side-car", f"{content.sidecar}, {agrees}"
+    agrees = "agrees with the file" if content.sidecar == "whole" else "rebuilt from the file"
+    yield "sidecar", f"{content.sidecar}, {agrees}"
 
 
 def _size(count: float) -> str:

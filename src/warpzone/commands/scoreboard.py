@@ -1,4 +1,4 @@
-"""`warpzone scoreboard`: 32 rows that anybody can check."""
+"""`warpzone scoreboard`: shows, verifies and extends a scoreboard."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _EXIT_DIFFERS = 1
 
 @dataclass(frozen=True)
 class Scores(PluginOptions):
-    """Show how well each of the 32 levels is played, and verify it.
+    """Show how often each of the 32 levels is cleared, and verify it.
 
     The folder is a campaign, or a folder of policies with its scoreboard.json. The table is printed
     and written as scoreboard.md, .json and .png. Rows are measured with the policy files in the
-    folder, so that everybody who has it can measure them again: same files, same numbers.
+    folder, so that anyone who has the folder can reproduce them: same files, same numbers.
 
     Examples:
       warpzone scoreboard campaign/
       warpzone scoreboard campaign/ --verify
-      warpzone scoreboard campaign/ --export policies/    # those at the goal, with their rows
+      warpzone scoreboard campaign/ --export policies/    # policies that reach the goal
       warpzone scoreboard policies/ --add runs/mario-1-1 runs/mario-1-2
       warpzone scoreboard policies/ --verify --level 1-1
     """
@@ -37,7 +37,7 @@ class Scores(PluginOptions):
     )
     verify: bool = option(
         False,
-        "Play all episodes again and compare: hashes and clears must be equal. Writes nothing.",
+        "Replay all episodes and compare: hashes and clears must match. Writes nothing.",
     )
     level: str = option("", "With --verify: only these levels.", metavar="LEVELS")
     export: Path | None = option(
@@ -47,8 +47,8 @@ class Scores(PluginOptions):
     )
     add: tuple[Path, ...] = option(
         (),
-        "Measure these runs, checkpoints or policy files, and add those that play a level better "
-        "than what is there; a new folder starts an empty scoreboard.",
+        "Evaluate these runs, checkpoints or policy files, and add those that beat the existing "
+        "row of a level. In a new folder, this starts an empty scoreboard.",
         metavar="RUN",
     )
     goal: float = option(
@@ -67,7 +67,7 @@ class Scores(PluginOptions):
     )
 
     def run(self) -> int:
-        """Shows, checks or changes a scoreboard."""
+        """Shows, verifies or extends a scoreboard."""
         from warpzone.campaign.scoreboard import read_board
 
         board = self._add() if self.add else read_board(self.folder)
@@ -93,7 +93,7 @@ class Scores(PluginOptions):
             board = added.board
             taken = {row.level for row in added.taken}
             for row in added.rows:
-                better = "" if row.level in taken else "; what is there is as good and stays"
+                better = "" if row.level in taken else "; the existing row is as good and is kept"
                 print(f"{row.level}: {score_line(row)}{better}", flush=True)
         return board
 
@@ -124,15 +124,15 @@ class Scores(PluginOptions):
         levels = expand_levels(self.level) if self.level else []
         missing = [level for level in levels if level not in board.rows]
         if missing:
-            raise ScoreboardError(f"{self.folder} has no row of {', '.join(missing)}")
+            raise ScoreboardError(f"{self.folder} has no row for {', '.join(missing)}")
         checked = held = 0
         for verdict in verify(self.folder, board, levels):
             checked += 1
             held += not verdict.problems
             print(verdict, flush=True)
         if not checked:
-            raise ScoreboardError(f"{self.folder} has no row to check yet")
-        print(f"{held} of {checked} rows hold; {board.summary}")
+            raise ScoreboardError(f"{self.folder} has no rows to verify yet")
+        print(f"{held} of {checked} rows verified; {board.summary}")
         return 0 if held == checked else _EXIT_DIFFERS
 
 

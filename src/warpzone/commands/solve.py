@@ -22,11 +22,11 @@ _EXIT_NOT_ALL = 1
 class Solve:
     """Find inputs that clear levels, by search with save states, and verify them by replay.
 
-    The search knows nothing about the levels: it remembers the places it has seen, returns to one,
+    The search has no knowledge of the levels: it remembers the places it has seen, returns to one,
     plays at random from there, and keeps what is new or faster. A solution counts only if a replay
-    from power-on ends in the next level (8-4: with the princess). Each is saved as a small text
-    file, LEVEL.solution. The same seed finds the same solution for any number of threads and jobs,
-    unless time ends the search (--seconds, --improve).
+    from power-on ends in the next level (8-4: with the princess). Each solution is saved as a small
+    text file, LEVEL.solution. The same seed finds the same solution with any number of threads and
+    jobs, unless a time limit (--seconds, --improve) ends the search.
 
     Examples:
       warpzone solve --level 8-4
@@ -39,14 +39,14 @@ class Solve:
     level: str = option("1-1", "Level, several separated by commas, or 'all'.", metavar="LEVEL")
     output: Path = option(
         Path("solutions"),
-        "Folder to save solutions in. A better solution that is already there is kept (fewer area "
-        "changes, then fewer frames) unless --overwrite is given.",
+        "Folder to save solutions in. An existing solution that is better (fewer area changes, "
+        "then fewer frames) is kept unless --overwrite is given.",
         short="-o",
         metavar="FOLDER",
     )
     verify: Path | None = option(
         None,
-        "Do not search; replay this solution, or all solutions of this folder.",
+        "Instead of searching, replay this solution, or all solutions in this folder.",
         metavar="PATH",
     )
     seed: int = option(
@@ -54,7 +54,7 @@ class Solve:
     )
     seeds: int = option(
         1,
-        "Searches per level, with consecutive seeds; the best solution is saved.",
+        "Number of searches per level, with consecutive seeds; the best solution is saved.",
         at_least=1,
         at_most=10_000,
         metavar="N",
@@ -80,7 +80,7 @@ class Solve:
         "'NOOP,RIGHT+B', or 'any' for every sensible combination.",
         metavar="SET",
     )
-    allow_warps: bool = option(False, "Let a warp to another world count as a clear.")
+    allow_warps: bool = option(False, "Count a warp to another world as a clear.")
     seconds: float = option(
         600.0,
         "Seconds after which the search for a level is abandoned.",
@@ -90,33 +90,34 @@ class Solve:
     )
     frames: int | None = option(
         None,
-        "Emulated frames after which a search ends, whether it found a solution or not; unlike "
-        "time, the same on every machine.",
+        "Emulated frames after which a search ends, whether or not it found a solution. Unlike "
+        "--seconds, it gives the same result on every machine.",
         at_least=1,
         at_most=10**15,
         metavar="FRAMES",
     )
-    jobs: int = option(1, "Levels to search at once.", at_least=1, at_most=1024, metavar="N")
+    jobs: int = option(1, "Levels to search in parallel.", at_least=1, at_most=1024, metavar="N")
     threads: int = option(
         1, "Threads per search; for a single level.", at_least=1, at_most=1024, metavar="N"
     )
     memory: int = option(
         256,
-        "Megabytes that the save states of one search may take; the least promising are dropped.",
+        "Memory limit, in megabytes, for the save states of one search; the least promising are "
+        "dropped.",
         at_least=1,
         at_most=1_048_576,
         metavar="MB",
     )
-    overwrite: bool = option(False, "Replace solutions that are better than what is found.")
+    overwrite: bool = option(False, "Replace existing solutions even if they are better.")
     game: Game = option("smb", "Super Mario Bros. or The Lost Levels.")
     rom: Path | None = option(
         None,
-        "Game image to play. Without it WARPZONE_ROM or the installed image is used.",
+        "ROM file to play. By default, WARPZONE_ROM or the installed ROM is used.",
         metavar="FILE",
     )
 
     def run(self) -> int:
-        """Searches, or verifies."""
+        """Searches for solutions, or verifies existing ones."""
         if self.verify is not None:
             return self._verify(self.verify)
         return self._search()
@@ -159,7 +160,7 @@ class Solve:
             )
             for job, result in searches:
                 display.finish(job)
-                print(self._settle(job, result), flush=True)
+                print(self._save(job, result), flush=True)
                 if result.solution is not None:
                     found.add(job.level)
         print(f"{len(found)} of {len(levels)} clear")
@@ -179,8 +180,8 @@ class Solve:
             memory=self.memory,
         )
 
-    def _settle(self, job: Job, result: SearchResult) -> str:
-        """Saves what was found and returns a line about it."""
+    def _save(self, job: Job, result: SearchResult) -> str:
+        """Saves a solution, if one was found, and returns a line about the search."""
         from warpzone.search.replay import verify
         from warpzone.search.solution import write_solution
 
@@ -193,7 +194,7 @@ class Solve:
             return f"{title}: no solution found ({effort}); try another --seed or more --seconds"
         verify(result.solution, self.rom)
         path = self.output / f"{job.level}.solution"
-        best = None if self.overwrite else self._kept(path)
+        best = None if self.overwrite else self._existing(path)
         if best is not None and best.rank <= result.solution.rank:
             return (
                 f"{title}: {_summary(result.solution)} ({effort}); kept {path} ({_summary(best)})"
@@ -201,8 +202,8 @@ class Solve:
         write_solution(path, result.solution)
         return f"{title}: {_summary(result.solution)} ({effort}), saved as {path}"
 
-    def _kept(self, path: Path) -> Solution | None:
-        """A solution that is already there and comparable, if it replays."""
+    def _existing(self, path: Path) -> Solution | None:
+        """Returns the existing solution, if it is comparable and replays."""
         from warpzone.errors import SolutionError
         from warpzone.search.replay import verify
         from warpzone.search.solution import read_solution

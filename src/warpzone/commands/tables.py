@@ -1,4 +1,4 @@
-"""Output that people copy from."""
+"""Tables on standard output."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ _PIPE_WIDTH = 400
 
 
 def table_console() -> Console:
-    """Standard output, where hashes and paths wrap on a screen and stay whole in a pipe.
+    """Returns a console on standard output; long hashes and paths wrap only on a terminal.
 
-    Text may come from strangers' files: it is no markup, and controls no terminal.
+    Text may come from untrusted files, so markup is disabled and control characters are escaped.
     """
     from rich.console import Console
     from rich.text import Text
 
-    class ForeignText(Console):
+    class EscapingConsole(Console):
         def render_str(self, text: str, **options: Any) -> Text:
             return super().render_str(printable(text), **options)
 
     width = None if sys.stdout.isatty() else _PIPE_WIDTH
-    return ForeignText(highlight=False, markup=False, emoji=False, width=width)
+    return EscapingConsole(highlight=False, markup=False, emoji=False, width=width)

@@ -1,4 +1,4 @@
-"""`warpzone tools`: repairing files that earlier versions wrote."""
+"""`warpzone tools`: repairs files written by earlier versions."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from warpzone.config.option import option, positional
 
 @dataclass(frozen=True)
 class Backfill:
-    """Correct step counts in the side-cars of old checkpoints.
+    """Correct step counts in the sidecars of old checkpoints.
 
-    A count that is lower than updates x environments x rollout steps is raised to that; a higher
-    one stays. The old side-car is kept as .json.bak, and the new one records the change. Running it
-    again changes nothing. Checkpoints of a run whose environments or rollout changed on the way
-    cannot be counted like this: look at --dry-run first.
+    A count below updates x environments x rollout steps is raised to that product; a higher count
+    is kept. The old sidecar is kept as .json.bak, and the new one records the change. Running the
+    command again changes nothing. It cannot correct runs whose number of environments or rollout
+    steps changed along the way: check with --dry-run first.
 
     Examples:
       warpzone tools backfill runs --dry-run
@@ -23,10 +23,10 @@ class Backfill:
     """
 
     runs: Path = positional(MISSING, "Folder of runs, or one run.", metavar="RUNS")
-    dry_run: bool = option(False, "Only print what would be done.")
+    dry_run: bool = option(False, "Only print the changes; write nothing.")
 
     def run(self) -> int:
-        """Corrects the counts and prints what was found."""
+        """Corrects the counts and prints the findings."""
         from collections import Counter
 
         from warpzone.runs.backfill import backfill
@@ -37,11 +37,11 @@ class Backfill:
             if finding.outcome == "mended":
                 print(f"{finding.path}: {finding.before} {verb} {finding.after}")
             elif finding.outcome == "unknown":
-                print(f"{finding.path}: left alone, {finding.note}")
+                print(f"{finding.path}: unchanged, {finding.note}")
         counts = Counter(finding.outcome for finding in findings)
-        mended = "to mend" if self.dry_run else "mended"
+        corrected = "to correct" if self.dry_run else "corrected"
         print(
-            f"{counts['mended']} {mended}, {counts['right']} right, {counts['higher']} higher than "
-            f"expected and left alone, {counts['unknown']} unknown"
+            f"{counts['mended']} {corrected}, {counts['right']} correct, {counts['higher']} higher "
+            f"than expected and kept, {counts['unknown']} unknown"
         )
         return 0

@@ -27,10 +27,10 @@ Display = Literal["auto", "rich", "plain", "quiet"]
 
 @dataclass(frozen=True)
 class Train:
-    """Train a policy; everything about the run is kept in one folder below runs/.
+    """Train a policy; all files of the run are kept in one folder below runs/.
 
-    Options come from a preset, a TOML file (--file), variables such as
-    WARPZONE_TRAIN_ENV_NUM_ENVS=32, and the command line; later ones win.
+    Options come from a preset, a TOML file (--file), environment variables such as
+    WARPZONE_TRAIN_ENV_NUM_ENVS=32, and the command line; later sources take precedence.
 
     Examples:
       warpzone train --level 1-1 --obs tiles
@@ -44,7 +44,7 @@ class Train:
 
     preset: str | None = option(
         None,
-        f"Starting point of all options: {', '.join(PRESET_NAMES)} (default: {DEFAULT_PRESET}).",
+        f"Preset to start from: {', '.join(PRESET_NAMES)} (default: {DEFAULT_PRESET}).",
         choices=PRESET_NAMES,
         metavar="NAME",
         everyday=True,
@@ -64,17 +64,17 @@ class Train:
     )
     resume_with_changes: bool = option(
         False,
-        "Resume although options differ from those that the run was started with.",
+        "Resume even if options differ from those the run was started with.",
     )
     dry_run: bool = option(
         False,
-        "Print the whole configuration, and the time and memory that the run would need after a "
-        "trial of a few seconds; write nothing.",
+        "Print the whole configuration and, after a trial of a few seconds, an estimate of the "
+        "run's time and memory; write nothing.",
         everyday=True,
     )
     display: Display = option(
         "auto",
-        "How progress is shown; 'auto' means plain lines where the output is not a terminal.",
+        "How progress is shown; 'auto' uses plain lines if the output is not a terminal.",
         everyday=True,
     )
     video: bool = option(
@@ -91,7 +91,7 @@ class Train:
     training: Partial = training_options(DEFAULT_PRESET)
 
     def run(self) -> int:
-        """Trains."""
+        """Trains and returns the exit code."""
         explicit = self._explicit()
         target = self._target(explicit)
         config = self._config(explicit, target)
@@ -141,7 +141,7 @@ class Train:
         return explicit_options(self.file, self.training, own)
 
     def _target(self, explicit: Partial) -> Path | None:
-        """The run or checkpoint to resume; a run that was searched for is printed."""
+        """Returns the run or checkpoint to resume, and prints it if it had to be searched for."""
         if self.resume is None:
             return None
         from warpzone.runs.resume import resolve_run
@@ -155,7 +155,7 @@ class Train:
         return path
 
     def _config(self, explicit: Partial, target: Path | None) -> TrainConfig:
-        """The configuration: of a new run, or of a saved one with what was changed explicitly."""
+        """Returns the configuration of a new run, or of a saved run with explicit changes."""
         if target is None:
             return resolve(explicit, self.preset or DEFAULT_PRESET)
         from warpzone.runs.saved_config import saved_config

@@ -35,11 +35,11 @@ class Video(PluginOptions):
         short="-o",
         metavar="FILE",
     )
-    level: str | None = option(None, "Another level than the run's own.", metavar="LEVEL")
+    level: str | None = option(None, "Level to play instead of the run's own.", metavar="LEVEL")
     seed: int = option(
         0,
-        "Seed of the episode. Of up to ten seeds, beginning with this one, the first whose episode "
-        "clears the level is recorded.",
+        "Seed of the episode. Up to ten consecutive seeds are tried, starting with this one; the "
+        "first episode that clears the level is recorded.",
         at_least=0,
         at_most=LARGEST_SEED,
         metavar="SEED",
@@ -47,21 +47,21 @@ class Video(PluginOptions):
     greedy: bool = option(False, "Always take the most likely action instead of sampling one.")
     contact_sheet: bool = option(
         False,
-        "Show many environments side by side, one episode each; the color of an edge tells how the "
-        "episode ended.",
+        "Show many environments side by side, one episode each; the color of the border shows how "
+        "the episode ended.",
     )
     num_envs: int = option(
-        16, "Environments of a contact sheet.", at_least=1, at_most=256, metavar="N"
+        16, "Number of environments in a contact sheet.", at_least=1, at_most=256, metavar="N"
     )
     rom: Path | None = option(
         None,
-        "Game image to play. Without it the one that the run was trained with is used, or "
-        "WARPZONE_ROM, or the installed image.",
+        "ROM file to play. By default, the ROM that the run was trained with, WARPZONE_ROM or "
+        "the installed ROM is used.",
         metavar="FILE",
     )
 
     def run(self) -> int:
-        """Records."""
+        """Records the video."""
         if self.run_path.suffix == ".solution":
             return self._record_solution()
         if self.contact_sheet:
@@ -98,8 +98,7 @@ class Video(PluginOptions):
 
         if self.level is not None or self.seed != 0 or self.greedy or self.contact_sheet:
             raise ConfigError(
-                "a solution always plays the same; leave out --level, --seed, --greedy and "
-                "--contact-sheet"
+                "a solution has fixed inputs; omit --level, --seed, --greedy and --contact-sheet"
             )
         solution = read_solution(self.run_path)
         outcome = record_solution(solution, self.output, rom=self.rom)

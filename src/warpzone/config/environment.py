@@ -1,4 +1,4 @@
-"""Options of the environments: what is played and observed, how it is run, what is rewarded."""
+"""Options of the environments: levels, observations, actions, emulation, starts and rewards."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from warpzone.config.option import option, weight
 Game = Literal["smb", "lost-levels"]
 Sticky = Literal["frame", "step"]
 
-_SIDE = 84  # Of images, in pixels, unless set.
-_ANNEALS = "START:END:STEPS anneals it over environment steps of the run."
+_SIDE = 84  # Default height and width of images, in pixels.
+_ANNEALS = "START:END:STEPS anneals it linearly over STEPS environment steps of the run."
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class EnvOptions:
 
     level: str = option(
         "1-1",
-        "Levels to train on: one ('1-1'), several ('1-1,1-2'), a span ('1-1..1-4'), 'all', "
+        "Levels to train on: one ('1-1'), several ('1-1,1-2'), a range ('1-1..1-4'), 'all', "
         "'random' (all levels, a new one every episode), or 'game' (the whole game).",
         metavar="LEVEL",
         everyday=True,
@@ -44,14 +44,14 @@ class EnvOptions:
     )
     rom: str = option(
         "",
-        "Game image to play. Without it WARPZONE_ROM or the installed image is used.",
+        "ROM file to play. By default, WARPZONE_ROM or the installed ROM is used.",
         metavar="FILE",
     )
     obs: Literal["pixels", "rgb", "tiles"] = option(
         "pixels",
         "Observation: grayscale frames, color frames, or the tile grid read from RAM. Tiles learn "
-        "several times faster; pixels use only what a player sees. Sets suitable values for the "
-        "options that you do not set yourself.",
+        "several times faster; pixels use only what a player sees. Also sets suitable defaults for "
+        "the options that you do not set yourself.",
         everyday=True,
     )
     actions: str = option(
@@ -70,7 +70,7 @@ class EnvOptions:
     )
     num_envs: int = option(
         64,
-        "Environments that are stepped together. More give larger batches and use more memory.",
+        "Number of parallel environments. More give larger batches and use more memory.",
         at_least=1,
         at_most=65_536,
         metavar="N",
@@ -78,8 +78,8 @@ class EnvOptions:
     )
     num_threads: int = option(
         0,
-        "Threads that step the environments; 0 means one per CPU core. Results do not depend on "
-        "it.",
+        "Number of threads that step the environments; 0 means one per CPU core. Results do not "
+        "depend on it.",
         at_least=0,
         at_most=1024,
         metavar="N",
@@ -94,7 +94,7 @@ class EnvOptions:
     stack: int = option(
         0,
         "Frames or grids stacked into one observation; 0 means 4 for pixels, 1 for rgb and 2 for "
-        "tiles. Raise it if speeds matter more than they show in two frames.",
+        "tiles. Raise it if two frames do not show enough motion.",
         at_least=0,
         at_most=16,
         metavar="N",
@@ -109,8 +109,8 @@ class EnvOptions:
     )
     max_pool: bool = option(
         False,
-        "Pixels and rgb: take the pixel-wise maximum of a step's last two frames, so that sprites "
-        "that flicker stay visible.",
+        "Pixels and rgb: take the pixel-wise maximum of a step's last two frames, so that "
+        "flickering sprites stay visible.",
     )
     show_buttons: bool = option(
         True,
@@ -132,13 +132,13 @@ class EnvOptions:
     )
     sticky: Sticky = option(
         "frame",
-        "When --sticky-prob is drawn: 'frame', at each emulated frame, as ALE v5 does, or 'step', "
+        "When --sticky-prob applies: 'frame', at each emulated frame, as in ALE v5, or 'step', "
         "once per step, which then repeats the whole previous action. Use step to compare with "
-        "results that were obtained that way.",
+        "results obtained that way.",
     )
     noop_max: int = option(
         30,
-        "Most idle frames at the start of an episode; the number is drawn at random.",
+        "Maximum number of no-op frames at the start of an episode; the number is random.",
         at_least=0,
         at_most=1000,
         metavar="FRAMES",
@@ -160,7 +160,7 @@ class EnvOptions:
     )
     power: Literal[0, 1, 2] = option(
         0,
-        "Mario at the start of a level: 0 small, 1 big, 2 with fire flowers.",
+        "Mario at the start of a level: 0 small, 1 big, 2 fire.",
     )
     halfway: bool = option(
         False,
@@ -173,31 +173,31 @@ class EnvOptions:
     )
     exact: bool = option(
         False,
-        "Emulate without shortcuts. Results are identical and much slower; for debugging.",
+        "Emulate without shortcuts. Results are identical, but much slower; for debugging.",
     )
     backend: Literal["native", "nes-py"] = option(
         "native",
-        "Emulator: our own, or nes-py (needs --vector async or sync). Use nes-py only to compare "
-        "with results that were obtained on it.",
+        "Emulator: Warpzone's native core, or nes-py (needs --vector async or sync). Use nes-py "
+        "only to compare with results obtained on it.",
     )
     vector: Literal["native", "sync", "async"] = option(
         "native",
-        "How environments are run: on threads of the native pool, one after the other in this "
-        "process, or in one process each.",
+        "How environments are stepped: on native threads, one after the other in this process "
+        "(sync), or in one process each (async).",
     )
     strict_stage: bool = option(
         False,
-        "Stop with an error when the emulator starts another level than requested, instead of "
-        "warning.",
+        "Stop with an error instead of a warning if the emulator starts a different level from the "
+        "one requested.",
     )
 
     @property
     def stacked_frames(self) -> int:
-        """Frames or grids in one observation."""
+        """Number of frames or grids in one observation."""
         return self.stack or {"pixels": 4, "rgb": 1, "tiles": 2}[self.obs]
 
     def policy_env_options(self) -> dict[str, Any]:
-        """Keywords that every env must share with the one that a policy was trained on."""
+        """Returns the env keywords that must match those a policy was trained with."""
         options: dict[str, Any] = {
             "rom": self.rom or None,
             "game": self.game,
@@ -226,8 +226,8 @@ class WorkerOptions:
 
     prewarm: int = option(
         0,
-        "Environments to build and close in the parent process first, so that a broken set-up "
-        "fails before any worker starts.",
+        "Number of environments to create and close in the parent process first, so that a broken "
+        "setup fails before any worker starts.",
         at_least=0,
         at_most=1024,
         metavar="N",
@@ -249,7 +249,7 @@ class WorkerOptions:
     )
     replacements: int = option(
         3,
-        "Workers that may die and be replaced before the run stops.",
+        "Number of dead workers that are replaced before the run stops.",
         at_least=0,
         at_most=1_000_000,
         metavar="N",
@@ -267,17 +267,17 @@ class StartOptions:
 
     share: float = option(
         0.0,
-        "Share of episodes, from 0 to 1, that start at places which the agent reached before, most "
-        "of them just before places where episodes are lost. It falls as the clear rate rises. "
-        "0.7 with --from-solutions.",
+        "Fraction of episodes that start at places the agent has reached before, most of them just "
+        "before places where episodes fail. It decreases as the clear rate rises. Defaults to 0.7 "
+        "with --from-solutions.",
         at_least=0.0,
         at_most=1.0,
         metavar="SHARE",
     )
     solutions: str = option(
         "",
-        "Folder of solutions, as `warpzone solve` writes them. Progress is measured along them and "
-        "episodes start along them; with replay they also serve as demonstrations. Use it for "
+        "Folder of solutions, as written by `warpzone solve`. Progress is measured along them, and "
+        "episodes start along them; with replay, they also serve as demonstrations. Use it for "
         "mazes and for levels that are hard to explore.",
         flag="from-solutions",
         metavar="FOLDER",
@@ -285,8 +285,8 @@ class StartOptions:
     )
     solution_share: float = option(
         0.5,
-        "Of the episodes that start within a level, the share that starts along its solution; the "
-        "others start where the agent has been.",
+        "Of the episodes that start within a level, the fraction that starts along its solution; "
+        "the others start at places the agent has reached.",
         at_least=0.0,
         at_most=1.0,
         metavar="SHARE",
@@ -299,8 +299,8 @@ class RewardOptions:
 
     kind: str = option(
         "shaped",
-        "Reward: 'shaped' by the weights below, 'classic' as in gym-super-mario-bros 7.4, or one "
-        "that a plug-in registers.",
+        "Reward: 'shaped' (a weighted sum of the terms below), 'classic' (as in "
+        "gym-super-mario-bros 7.4), or a reward registered by a plug-in.",
         registry="reward",
         flag="reward",
         metavar="NAME",
@@ -327,7 +327,7 @@ class RewardOptions:
     )
     early_steps: int = option(
         0,
-        "Steps at the start of an episode in which distance counts --reward-early-factor times.",
+        "Steps at the start of an episode in which distance is scaled by --reward-early-factor.",
         at_least=0,
         at_most=1_000_000,
         metavar="STEPS",
@@ -338,15 +338,15 @@ class RewardOptions:
 
     @property
     def env_reward(self) -> Literal["shaped", "classic"]:
-        """The reward that environments compute; one that a plug-in registers replaces it."""
+        """The reward that environments compute; a plug-in's reward replaces it."""
         return "classic" if self.kind == "classic" else "shaped"
 
     def weights(self, num_envs: int) -> dict[str, Weight]:
-        """The weights as an environment takes them.
+        """Returns the weights as keywords of an environment.
 
         Args:
-            num_envs: Environments that share the steps of the run: each counts only its own, and
-                anneals by those.
+            num_envs: Number of environments that share the steps of the run. Each environment
+                anneals by its own steps only.
         """
         weights = asdict(self)
         del weights["kind"]

@@ -1,4 +1,4 @@
-"""Configurations as TOML text."""
+"""Writing configurations as TOML."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from warpzone.system.text import is_utf8
 
 
 def to_toml(config: TrainConfig) -> str:
-    """The whole configuration as TOML, so that a run's folder says what the run was."""
+    """Formats the whole configuration as TOML, for the record in the run's folder."""
     return tree_to_toml(asdict(config))
 
 
 def tree_to_toml(tree: Mapping[str, Mapping[str, Any]]) -> str:
-    """Tables of options as TOML, whichever version they are from."""
+    """Formats tables of options as TOML; they may come from another version."""
     lines: list[str] = []
     for table, options in tree.items():
         lines.append(f"[{table}]")
@@ -28,13 +28,15 @@ def tree_to_toml(tree: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _value(table: str, name: str, value: Any) -> str:
-    """A value as TOML, whose numbers, strings, booleans and lists are almost those of JSON.
+    """Formats a value as TOML, whose numbers, strings, booleans and lists are almost JSON's.
 
     Raises:
-        ConfigError: The text of an option is not UTF-8, which TOML cannot hold.
+        ConfigError: The value is not valid UTF-8, which TOML requires.
     """
     # TOML forbids the surrogate pairs that escapes would need, and a bare DEL.
     text = json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if not is_utf8(text):
-        raise ConfigError(f"{table}.{name} is {value!r}, which is not UTF-8; use another name")
+        raise ConfigError(
+            f"{table}.{name} is {value!r}, which is not valid UTF-8; use another name"
+        )
     return text

@@ -1,4 +1,4 @@
-"""Options of what helps a policy that does not move: scripts, rescue, adaptive control."""
+"""Options that help a policy that does not move forward: scripts, rescue, adaptive control."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from warpzone.config.option import option
 class ScriptOptions:
     """Scripted starts of the first episodes.
 
-    If several are given, the first of these counts: the forward action, the action found by
-    probing, the sequence, the forward frames alone.
+    If several are set, the order of precedence is: the forward action, the action found by probing,
+    the sequence, the forward frames alone.
     """
 
     sequence: str = option(
@@ -32,7 +32,7 @@ class ScriptOptions:
     )
     forward_action: int = option(
         -1,
-        "Number of the action that moves forward; -1 means RIGHT+B, or what probing finds.",
+        "Index of the action that moves forward; -1 means RIGHT+B, or the action found by probing.",
         at_least=-1,
         at_most=255,
         flag="forward-action",
@@ -40,8 +40,8 @@ class ScriptOptions:
     )
     probe_frames: int = option(
         0,
-        "Frames to try each action for before training; the one that gets furthest becomes the "
-        "forward action. 0 disables probing.",
+        "Frames for which each action is tried before training; the action that gets furthest "
+        "becomes the forward action. 0 disables probing.",
         at_least=0,
         at_most=10_000,
         flag="probe-frames",
@@ -62,7 +62,7 @@ class RescueOptions:
 
     after: int = option(
         20,
-        "Updates in a row without distance after which every environment is forced forward; 0 "
+        "Consecutive updates without progress after which every environment is forced forward; 0 "
         "means never.",
         at_least=0,
         at_most=1_000_000,
@@ -70,8 +70,8 @@ class RescueOptions:
     )
     frames: int = option(
         480,
-        "Frames for which a rescue forces the forward action; a rescue from a plateau takes half "
-        "of it.",
+        "Frames for which a rescue forces the forward action; a rescue from a plateau uses half "
+        "as many.",
         at_least=2,
         at_most=100_000,
         metavar="FRAMES",
@@ -86,7 +86,7 @@ class RescueOptions:
     )
     cool_down: int = option(
         20,
-        "Updates between a rescue and the next.",
+        "Minimum number of updates between two rescues.",
         at_least=0,
         at_most=1_000_000,
         metavar="UPDATES",
@@ -95,7 +95,7 @@ class RescueOptions:
 
 @dataclass(frozen=True)
 class AdaptiveOptions:
-    """Adaptive control by the share of environments that move forward."""
+    """Adaptive control, driven by the fraction of environments that move forward."""
 
     enabled: bool = option(
         False,
@@ -105,36 +105,36 @@ class AdaptiveOptions:
     )
     thresholds: tuple[float, float] = option(
         (0.3, 0.8),
-        "Shares of environments below which the scales rise and above which they fall.",
+        "Fractions of environments below which the scales rise and above which they fall.",
         at_least=0.0,
         at_most=1.0,
         metavar="LOW:HIGH",
     )
     window: int = option(
         10,
-        "Rollouts in the windowed mean of the share.",
+        "Rollouts in the windowed mean of the fraction of environments that move forward.",
         at_least=1,
         at_most=100_000,
         metavar="N",
     )
     smoothing: float = option(
         0.2,
-        "Weight of the newest rollout in the moving average of the share, which must agree with "
-        "the windowed mean.",
+        "Weight of the newest rollout in the exponential moving average of that fraction. Scales "
+        "change only if this average and the windowed mean agree.",
         above=0.0,
         at_most=1.0,
         metavar="WEIGHT",
     )
     factor: float = option(
         1.25,
-        "Factor by which a scale changes at once; the learning rate changes by its square root.",
+        "Factor by which a scale changes each time; the learning rate changes by its square root.",
         above=1.0,
         at_most=1000.0,
         metavar="FACTOR",
     )
     cool_down: int = option(
         5,
-        "Updates between two changes.",
+        "Minimum number of updates between two changes.",
         at_least=0,
         at_most=1_000_000,
         metavar="UPDATES",

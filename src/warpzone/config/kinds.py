@@ -1,4 +1,4 @@
-"""The kinds of values that options take: how each is read from text and accepted as data."""
+"""Kinds of option values: how each is parsed from text and validated as data."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Protocol, Union, get_args, get_origin
 
 Weight = float | tuple[float, float, int]
-"""A number, or (start, end, steps) for one that moves in a straight line while a run trains."""
+"""A number, or (start, end, steps) for a weight that is annealed linearly during a run."""
 
-_TRUTHS = {"true": True, "yes": True, "on": True, "1": True}
-_TRUTHS |= {"false": False, "no": False, "off": False, "0": False}
+_BOOLEANS = {"true": True, "yes": True, "on": True, "1": True}
+_BOOLEANS |= {"false": False, "no": False, "off": False, "0": False}
 _SCALES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
 _NUMERAL = re.compile(r"([+-]?[\d_]*\.?[\d_]+(?:e[+-]?\d+)?)([kmg]?)", re.IGNORECASE)
-_MOST_DIGITS = 18
+_MAX_DIGITS = 18
 
 
-class UnfitError(ValueError):
-    """A value is not of a kind; the text says what would be."""
+class InvalidValueError(ValueError):
+    """A value does not have the expected kind; the message says what is expected."""
 
 
 class Kind(Protocol):
@@ -32,60 +32,60 @@ class Kind(Protocol):
 
     @property
     def expected(self) -> str:
-        """What a value must be, for messages."""
+        """Description of valid values, for messages."""
 
     def from_text(self, text: str) -> Any:
-        """Reads a value as it is written on the command line and in variables."""
+        """Parses a value from the command line or an environment variable."""
 
     def from_data(self, value: Any) -> Any:
-        """Takes a value of a file or of Python; the result has the exact type."""
+        """Validates a value from a file or from Python and converts it to the exact type."""
 
 
 @dataclass(frozen=True)
-class Switch:
-    """On or off."""
+class Boolean:
+    """True or false."""
 
     expected: str = "true or false"
 
     def from_text(self, text: str) -> bool:
-        """Reads 'true', 'no', '1' and the like."""
-        if text.lower() not in _TRUTHS:
-            raise UnfitError(self.expected)
-        return _TRUTHS[text.lower()]
+        """Parses 'true', 'no', '1' and the like."""
+        if text.lower() not in _BOOLEANS:
+            raise InvalidValueError(self.expected)
+        return _BOOLEANS[text.lower()]
 
     def from_data(self, value: Any) -> bool:
-        """Takes a bool and nothing else."""
+        """Accepts only a bool."""
         if not isinstance(value, bool):
-            raise UnfitError(self.expected)
+            raise InvalidValueError(self.expected)
         return value
 
 
 @dataclass(frozen=True)
-class Whole:
+class Integer:
     """A whole number."""
 
     expected: str = "a whole number"
 
     def from_text(self, text: str) -> int:
-        """Reads '500_000', '1e6', '2M' and '64k' as well as '64'."""
+        """Parses '64', '500_000', '1e6', '2M' and '64k'."""
         found = _NUMERAL.fullmatch(text)
         try:
             number = Decimal(found[1].replace("_", "")) if found else Decimal("nan")
         except InvalidOperation:
             number = Decimal("nan")
         if found is None or not number.is_finite():
-            raise UnfitError(f"{self.expected}, such as 64, 500_000, 1e6 or 2M")
-        if number.adjusted() > _MOST_DIGITS:
-            raise UnfitError(f"{self.expected} of at most {_MOST_DIGITS} digits")
+            raise InvalidValueError(f"{self.expected}, such as 64, 500_000, 1e6 or 2M")
+        if number.adjusted() > _MAX_DIGITS:
+            raise InvalidValueError(f"{self.expected} of at most {_MAX_DIGITS} digits")
         number *= _SCALES[found[2].lower()]
         if number != number.to_integral_value():
-            raise UnfitError(self.expected)
+            raise InvalidValueError(self.expected)
         return int(number)
 
     def from_data(self, value: Any) -> int:
-        """Takes an int, or NumPy's; a bool is none, though Python counts it as one."""
+        """Accepts a Python or NumPy integer, but not a bool."""
         if isinstance(value, bool) or not isinstance(value, Integral):
-            raise UnfitError(self.expected)
+            raise InvalidValueError(self.expected)
         return int(value)
 
 
@@ -96,35 +96,35 @@ class Number:
     expected: str = "a finite number"
 
     def from_text(self, text: str) -> float:
-        """Reads a number."""
+        """Parses a number."""
         try:
             return self.from_data(float(text))
         except ValueError:
-            raise UnfitError(self.expected) from None
+            raise InvalidValueError(self.expected) from None
 
     def from_data(self, value: Any) -> float:
-        """Takes any real number but NaN and infinities."""
+        """Accepts any real number except NaN and infinities."""
         if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
-            raise UnfitError(self.expected)
+            raise InvalidValueError(self.expected)
         return float(value)
 
 
 @dataclass(frozen=True)
 class Text:
-    """Words that can be saved: names that the system could not decode cannot."""
+    """Text that can be saved as UTF-8; file names that Python could not decode cannot."""
 
     expected: str = "valid Unicode text"
 
     def from_text(self, text: str) -> str:
-        """Takes it as it is."""
+        """Accepts the text unchanged."""
         return self.from_data(text)
 
     def from_data(self, value: Any) -> str:
-        """Takes text that UTF-8 can express."""
+        """Accepts text that UTF-8 can encode."""
         try:
             value.encode()
         except (AttributeError, UnicodeEncodeError):
-            raise UnfitError(self.expected) from None
+            raise InvalidValueError(self.expected) from None
         return str(value)
 
 
@@ -135,13 +135,13 @@ class File:
     expected: str = "a path"
 
     def from_text(self, text: str) -> Path:
-        """Takes any path."""
+        """Accepts any path."""
         return Path(text)
 
     def from_data(self, value: Any) -> Path:
-        """Takes a path, or text."""
+        """Accepts a path or a string."""
         if not isinstance(value, str | Path):
-            raise UnfitError(self.expected)
+            raise InvalidValueError(self.expected)
         return Path(value)
 
 
@@ -153,101 +153,109 @@ class Choice:
 
     @property
     def expected(self) -> str:
-        """The list of them."""
+        """The choices as a list in words."""
         *others, last = map(str, self.choices)
         return f"{', '.join(others)} or {last}" if others else last
 
     def from_text(self, text: str) -> Any:
-        """Finds the choice that is written like this; `from_data` refuses anything else."""
+        """Returns the matching choice, or the text itself, which `from_data` then rejects."""
         return next((choice for choice in self.choices if str(choice) == text), text)
 
     def from_data(self, value: Any) -> Any:
-        """Takes one of the choices."""
+        """Accepts one of the choices."""
         if isinstance(value, bool) or value not in self.choices:
-            raise UnfitError(self.expected)
+            raise InvalidValueError(self.expected)
         return value
 
 
 @dataclass(frozen=True)
-class Row:
-    """A few values of fixed kinds, written with colons between them (a size also with an x)."""
+class TupleOf:
+    """A fixed number of values, separated by colons; a size may use an x instead."""
 
     kinds: tuple[Kind, ...]
 
     @property
     def expected(self) -> str:
-        """How many, of what."""
-        whole = "whole " if isinstance(self.kinds[0], Whole) else ""
-        return f"{len(self.kinds)} {whole}numbers with a colon between them"
+        """Number and kind of the values."""
+        whole = "whole " if isinstance(self.kinds[0], Integer) else ""
+        return f"{len(self.kinds)} {whole}numbers separated by colons"
 
     def from_text(self, text: str) -> tuple[Any, ...]:
-        """Reads '84:112' or '84x112'; '84' is short for '84:84'."""
+        """Parses '84:112' or '84x112'; '84' is short for '84:84'."""
         parts = re.split("[:x]", text)
         parts = parts * len(self.kinds) if len(parts) == 1 else parts
         if len(parts) != len(self.kinds):
-            raise UnfitError(self.expected)
+            raise InvalidValueError(self.expected)
         pairs = zip(self.kinds, parts, strict=True)
         return tuple(kind.from_text(part.strip()) for kind, part in pairs)
 
     def from_data(self, value: Any) -> tuple[Any, ...]:
-        """Takes a list or a tuple."""
+        """Accepts a list or a tuple."""
         if not isinstance(value, list | tuple) or len(value) != len(self.kinds):
-            raise UnfitError(self.expected)
+            raise InvalidValueError(self.expected)
         return tuple(kind.from_data(part) for kind, part in zip(self.kinds, value, strict=True))
 
 
 @dataclass(frozen=True)
 class Annealed:
-    """A reward weight: a number, or one that moves."""
+    """A reward weight: a constant, or a weight that is annealed."""
 
     expected: str = "a finite number, or START:END:STEPS with STEPS above 0"
 
     def from_text(self, text: str) -> Weight:
-        """Reads '0.01' or '0.02:0.01:500_000'."""
+        """Parses '0.01' or '0.02:0.01:500_000'."""
         try:
             if ":" not in text:
                 return Number().from_text(text)
             start, end, steps = text.split(":")
-            moving = Number().from_text(start), Number().from_text(end), Whole().from_text(steps)
-            return self.from_data(moving)
+            annealed = (
+                Number().from_text(start),
+                Number().from_text(end),
+                Integer().from_text(steps),
+            )
+            return self.from_data(annealed)
         except ValueError:
-            raise UnfitError(self.expected) from None
+            raise InvalidValueError(self.expected) from None
 
     def from_data(self, value: Any) -> Weight:
-        """Takes a number, or three of them."""
+        """Accepts a number or a sequence of three numbers."""
         try:
             if not isinstance(value, list | tuple):
                 return Number().from_data(value)
             start, end, steps = value
-            moving = Number().from_data(start), Number().from_data(end), Whole().from_data(steps)
+            annealed = (
+                Number().from_data(start),
+                Number().from_data(end),
+                Integer().from_data(steps),
+            )
         except ValueError:
-            raise UnfitError(self.expected) from None
-        if moving[2] < 1:
-            raise UnfitError(self.expected)
-        return moving
+            raise InvalidValueError(self.expected) from None
+        if annealed[2] < 1:
+            raise InvalidValueError(self.expected)
+        return annealed
 
 
 @dataclass(frozen=True)
-class Several:
-    """Any number of values of one kind, written with commas between them."""
+class ListOf:
+    """Any number of values of one kind, separated by commas."""
 
     kind: Kind
     expected: str = "a list"
 
     def from_text(self, text: str) -> tuple[Any, ...]:
-        """Reads 'a,b'."""
+        """Parses 'a,b'."""
         return tuple(self.kind.from_text(part.strip()) for part in text.split(",") if part.strip())
 
     def from_data(self, value: Any) -> tuple[Any, ...]:
-        """Takes a list or a tuple."""
+        """Accepts a list or a tuple."""
         if not isinstance(value, list | tuple):
-            raise UnfitError(self.expected)
+            raise InvalidValueError(self.expected)
         return tuple(self.kind.from_data(part) for part in value)
 
 
 _SIMPLE: dict[Any, Kind] = {
-    bool: Switch(),
-    int: Whole(),
+    bool: Boolean(),
+    int: Integer(),
     float: Number(),
     str: Text(),
     Path: File(),
@@ -257,7 +265,7 @@ _SIMPLE: dict[Any, Kind] = {
 
 @cache
 def kind_of(hint: Any) -> Kind:
-    """The kind of value that a type hint describes; `X | None` is of the kind of X."""
+    """Returns the kind of value that a type hint describes; `X | None` has the kind of X."""
     if hint in _SIMPLE:
         return _SIMPLE[hint]
     if get_origin(hint) in (Union, UnionType):
@@ -267,8 +275,8 @@ def kind_of(hint: Any) -> Kind:
         return Choice(get_args(hint))
     parts: Sequence[Any] = get_args(hint)
     if parts[-1] is Ellipsis:
-        return Several(kind_of(parts[0]))
-    return Row(tuple(kind_of(part) for part in parts))
+        return ListOf(kind_of(parts[0]))
+    return TupleOf(tuple(kind_of(part) for part in parts))
 
 
 def may_be_none(hint: Any) -> bool:

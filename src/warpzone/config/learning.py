@@ -17,8 +17,8 @@ class ModelOptions:
     encoder: str = option(
         "auto",
         "Network that encodes observations: space-to-depth, nature or impala for pixels, tiles for "
-        "tiles, or one that a plug-in registers; 'auto' takes space-to-depth or tiles. impala is "
-        "meant for GPUs.",
+        "tiles, or an encoder registered by a plug-in; 'auto' selects space-to-depth or tiles. "
+        "impala is meant for GPUs.",
         registry="encoder",
         metavar="NAME",
     )
@@ -31,21 +31,20 @@ class ModelOptions:
     )
     heads: Literal["linear", "noisy"] = option(
         "linear",
-        "Policy and value heads; noisy ones explore by weights that are drawn anew for every "
+        "Policy and value heads. Noisy heads explore with weight noise that is resampled for every "
         "rollout.",
     )
     eval_temperature: float = option(
         0.5,
         "Temperature of the policy in evaluation and videos: logits are divided by it before an "
-        "action is sampled. Training samples at 1. Lower it if evaluation is noisier than "
-        "--greedy.",
+        "action is sampled. Training always samples at 1. Lower it if --greedy clears more often.",
         above=0.0,
         at_most=1000.0,
         metavar="T",
     )
     memory: Literal["none", "gru", "lstm", "transformer"] = option(
         "none",
-        "Recurrent core of the network. Replay is switched off with one.",
+        "Recurrent core of the network. Using one disables replay.",
         everyday=True,
     )
     memory_size: int = option(
@@ -70,8 +69,8 @@ class LearnOptions:
 
     algo: str = option(
         "ppo",
-        "Algorithm: ppo, vtrace (the A3C and IMPALA family), or one that a plug-in registers. "
-        "vtrace learns from each rollout once; it sets suitable values for the options that you do "
+        "Algorithm: ppo, vtrace (as in IMPALA), or an algorithm registered by a plug-in. vtrace "
+        "makes one pass over each rollout and sets suitable defaults for the options that you do "
         "not set yourself.",
         registry="algorithm",
         metavar="NAME",
@@ -79,29 +78,29 @@ class LearnOptions:
     )
     rollout_steps: int = option(
         64,
-        "Steps of each environment between two updates.",
+        "Steps per environment and rollout, that is, between two updates.",
         at_least=1,
         at_most=65_536,
         metavar="STEPS",
     )
     epochs: int = option(
         4,
-        "Passes over a rollout.",
+        "Passes over each rollout.",
         at_least=1,
         at_most=1000,
         metavar="N",
     )
     minibatch_size: int = option(
         1024,
-        "Steps per gradient. Lower it if memory is short.",
+        "Steps per minibatch. Lower it if memory runs out.",
         at_least=1,
         at_most=16_777_216,
         metavar="STEPS",
     )
     grad_accumulation: int = option(
         1,
-        "Minibatches whose gradients are accumulated before an optimizer step. Raise it when a "
-        "large minibatch does not fit into memory.",
+        "Number of minibatches whose gradients are accumulated before an optimizer step. Raise it "
+        "if a large minibatch does not fit into memory.",
         at_least=1,
         at_most=65_536,
         metavar="N",
@@ -117,19 +116,19 @@ class LearnOptions:
     optimizer: Literal["adam", "adamw"] = option("adam", "Optimizer.")
     lr_schedule: Schedule = option(
         "constant",
-        "How the learning rate falls over the steps of the run. Use linear or cosine for long "
+        "How the learning rate decays over the steps of the run. Use linear or cosine for long "
         "runs.",
     )
     lr_final_factor: float = option(
         0.1,
-        "Share of the learning rate that is left at the end of the schedule.",
+        "Learning rate at the end of the schedule, as a fraction of the initial one.",
         at_least=0.0,
         at_most=1.0,
         metavar="SHARE",
     )
     lr_warmup: float = option(
         0.0,
-        "Share of the run over which the learning rate rises to its full value. Set it for large "
+        "Fraction of the run over which the learning rate warms up. Set it for large "
         "networks that diverge early.",
         at_least=0.0,
         at_most=1.0,
@@ -137,8 +136,8 @@ class LearnOptions:
     )
     lr_success_factor: float = option(
         0.2,
-        "Share of the learning rate that is left when every episode clears the level; in between "
-        "it falls with the clear rate. 1 disables this.",
+        "Factor applied to the learning rate when every episode clears the level; it is "
+        "interpolated by the clear rate. 1 disables this.",
         at_least=0.0,
         at_most=1.0,
         metavar="SHARE",
@@ -167,7 +166,7 @@ class LearnOptions:
     )
     clip_coef: float = option(
         0.2,
-        "PPO: how far the probability ratio may move from 1.",
+        "PPO: clipping range of the probability ratio around 1.",
         above=0.0,
         at_most=100.0,
         metavar="C",
@@ -196,44 +195,45 @@ class LearnOptions:
     )
     ent_coef_fade: float = option(
         1.0,
-        "Exponent of the clear rate that interpolates between these two coefficients; below 1 the "
-        "bonus fades sooner.",
+        "Exponent of the clear rate that interpolates between --ent-coef and "
+        "--ent-coef-at-success; below 1, the bonus fades sooner.",
         above=0.0,
         at_most=100.0,
         metavar="POWER",
     )
     ema_decay: float = option(
         0.95,
-        "Decay per update of the averaged weights, which evaluation and videos use; 0 uses the "
-        "current weights.",
+        "Decay per update of the exponential moving average of the weights, which evaluation and "
+        "videos use; 0 uses the current weights.",
         at_least=0.0,
         at_most=1.0,
         metavar="DECAY",
     )
     max_grad_norm: float = option(
         0.5,
-        "Norm to which gradients are clipped.",
+        "Maximum norm of the gradients; larger gradients are clipped.",
         above=0.0,
         at_most=1e12,
         metavar="NORM",
     )
     grad_norm_limit: float = option(
         1000.0,
-        "Norm above which an optimizer step is skipped, as it is for NaN or infinite gradients.",
+        "Gradient norm above which an optimizer step is skipped, as for NaN or infinite gradients.",
         above=0.0,
         at_most=1e12,
         metavar="NORM",
     )
     max_skipped_updates: int = option(
         20,
-        "Optimizer steps that may be skipped in a row before the run stops with a snapshot.",
+        "Consecutive optimizer steps that may be skipped before the run stops with a snapshot.",
         at_least=0,
         at_most=1_000_000,
         metavar="N",
     )
     target_kl: float = option(
         0.0,
-        "KL divergence at which the passes over a rollout end early; 0 means never.",
+        "Approximate KL divergence above which an update skips its remaining epochs; 0 disables "
+        "this.",
         at_least=0.0,
         at_most=1e6,
         metavar="KL",
@@ -246,22 +246,22 @@ class ReplayOptions:
 
     capacity: int = option(
         0,
-        "Transitions that are kept, such as 200_000 (1.6 GB for pixels); 0 disables replay.",
+        "Capacity in transitions, such as 200_000 (1.6 GB for pixels); 0 disables replay.",
         at_least=0,
         at_most=10**9,
         metavar="N",
     )
     interval: int = option(
         1,
-        "Updates between two times that the learner samples from replay; every update adds its "
-        "rollout.",
+        "Number of updates between two updates that learn from replay. Every rollout is added to "
+        "the buffer.",
         at_least=1,
         at_most=1_000_000,
         metavar="UPDATES",
     )
     batches: int = option(
         4,
-        "Batches that are sampled each time.",
+        "Number of batches sampled each time.",
         at_least=1,
         at_most=10_000,
         metavar="N",
@@ -282,38 +282,38 @@ class ReplayOptions:
     )
     alpha: float = option(
         0.6,
-        "Exponent of priorities: 0 samples uniformly, 1 in proportion to them.",
+        "Exponent of the priorities: 0 samples uniformly, 1 in proportion to the priorities.",
         at_least=0.0,
         at_most=1.0,
         metavar="ALPHA",
     )
     beta: float = option(
         0.4,
-        "Exponent of the importance weights at the start of the run; it rises to 1 at the end.",
+        "Initial exponent of the importance-sampling weights; it is annealed to 1 over the run.",
         at_least=0.0,
         at_most=1.0,
         metavar="BETA",
     )
     learning_starts: int = option(
         10_000,
-        "Transitions that replay must hold before it is sampled.",
+        "Transitions that the buffer must hold before it is sampled.",
         at_least=0,
         at_most=10**9,
         metavar="N",
     )
     half: bool = option(
         True,
-        "Keep returns as float16.",
-        off="Keep returns as float32 instead of float16, for returns above 65,504.",
+        "Store returns as float16.",
+        off="Store returns as float32 instead of float16, for returns above 65,504.",
     )
     sampler: Literal["auto", "tree", "device"] = option(
         "auto",
-        "Sample with the sum-tree on the CPU or on the network's device; 'auto' takes whichever is "
-        "faster.",
+        "Where to sample: with a sum tree on the CPU (tree), or on the network's device (device); "
+        "'auto' selects the faster one.",
     )
     save: bool = option(
         True,
-        "Save replay with every checkpoint, so that a run resumes exactly.",
-        off="Leave replay out of checkpoints. They stay small, but a resumed run starts with an "
-        "empty replay.",
+        "Save the replay buffer with every checkpoint, so that a run resumes exactly.",
+        off="Omit the replay buffer from checkpoints. They stay small, but a resumed run starts "
+        "with an empty buffer.",
     )

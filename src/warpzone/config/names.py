@@ -1,4 +1,4 @@
-"""Options whose values are names of a registry, and the plug-ins that registered them."""
+"""Options whose values are registered names, and the plug-ins that registered them."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ REGISTRIES: dict[str, Registry[Any]] = {
 
 
 def is_built_in(kind: str, word: str) -> bool:
-    """Whether a name is ours and not that of a plug-in.
+    """Whether a name is built in rather than registered by a plug-in.
 
     Args:
         kind: 'encoder', 'algorithm', 'reward' or 'wrapper'.
-        word: The name.
+        word: Name to check.
     """
     return word in REGISTRIES[kind].builtin
 
 
 def check_name(kind: str, word: str, plugins: Sequence[str]) -> None:
-    """Checks the value of an option against a registry.
+    """Checks that the value of an option is a registered name.
 
     Args:
         kind: 'encoder', 'algorithm', 'reward' or 'wrapper'.
-        word: The value.
-        plugins: Modules that may register it, for the error.
+        word: Value of the option.
+        plugins: Modules that may register it; named in the error.
 
     Raises:
-        PluginError: Nothing is registered under this name.
+        PluginError: The name is not registered.
     """
     REGISTRIES[kind].check(word, plugins)
 
 
 def plugins_of(names: Iterable[tuple[str, str]]) -> list[str]:
-    """The plug-ins that registered names, each once.
+    """Returns the plug-ins that registered names, each once.
 
     Args:
-        names: Pairs of a kind and a name; built-in names need no plug-in.
+        names: Pairs of a kind and a name; built-in names do not need a plug-in.
     """
     found = [REGISTRIES[kind].plugin(word) for kind, word in names if REGISTRIES[kind].is_own(word)]
     return list(dict.fromkeys(found))

@@ -1,7 +1,7 @@
-"""What one option is: type, default, help and limits, written once where the option is declared.
+"""Declaration of options: type, default, help and limits, each written once.
 
-The command line, TOML files, environment variables, keywords in Python, `--help` and the
-documentation are all made from these declarations.
+The command line, TOML files, environment variables, Python keywords, `--help` and the documentation
+are all generated from these declarations.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _LARGEST_WEIGHT = 1e9
 
 @dataclass(frozen=True)
 class Limits:
-    """The range of a number; `above` excludes its bound, the other two include theirs."""
+    """Range of a number: `above` is exclusive, `at_least` and `at_most` are inclusive."""
 
     above: float | None = None
     at_least: float | None = None
@@ -32,7 +32,7 @@ class Limits:
         )
 
     def __str__(self) -> str:
-        """For messages: 'it must be ...'."""
+        """Describes the range, to complete 'it must be ...' in messages."""
         if self.at_least is not None and self.at_most is not None:
             return f"from {_number(self.at_least)} to {_number(self.at_most)}"
         parts = []
@@ -47,7 +47,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class _Declared:
-    """What `option` keeps at a field."""
+    """Metadata that `option` attaches to a dataclass field."""
 
     help: str
     flag: str | None
@@ -81,20 +81,20 @@ def option(
     """Declares an option as a dataclass field.
 
     Args:
-        default: Its default; `dataclasses.MISSING` makes it required.
-        help: What it does, its unit, and when to change it.
-        above: Numbers must be larger.
-        at_least: Numbers must not be smaller.
-        at_most: Numbers must not be larger.
-        choices: The allowed words, where a `Literal` type cannot list them.
-        registry: The kind of plug-in that it names; see `config.names`.
-        off: For a switch that is on by default: what `--no-NAME` does.
-        flag: Its name on the command line, if that is not the field's name.
-        metavar: How `--help` shows its value.
-        short: A one-letter alias, such as '-o'.
-        everyday: Shown by `--help`; the others only by `--help-all`.
-        repeated: Of a list: each value has a flag of its own, so that an argument without a flag
-            may follow.
+        default: Default value; `dataclasses.MISSING` makes the option required.
+        help: Help text: what the option does, its unit, and when to change it.
+        above: Exclusive lower bound of a number.
+        at_least: Inclusive lower bound of a number.
+        at_most: Inclusive upper bound of a number.
+        choices: Allowed words, where a `Literal` type cannot list them.
+        registry: Kind of plug-in that the option names; see `config.names`.
+        off: Help text of `--no-NAME`, for a boolean that is on by default.
+        flag: Name on the command line; defaults to the field's name.
+        metavar: Placeholder of the value in `--help`.
+        short: One-letter alias, such as '-o'.
+        everyday: Whether `--help` shows the option; `--help-all` shows every option.
+        repeated: Whether each value of a list needs its own flag, so that a positional argument may
+            follow.
     """
     declared = _Declared(
         help=help,
@@ -129,15 +129,15 @@ def table(options: type[Any], *, prefix: str = "") -> Any:
     """Declares a table of options as a field of a configuration.
 
     Args:
-        options: Its class.
-        prefix: What the flags of its options begin with, such as 'reward-'.
+        options: Dataclass of the table.
+        prefix: Prefix of the table's flags, such as 'reward-'.
     """
     return field(default_factory=options, metadata={_PREFIX_KEY: prefix})
 
 
 @dataclass(frozen=True)
 class Option:
-    """A declared option, together with the field that holds it."""
+    """A declared option, bound to its field."""
 
     table: str
     name: str
@@ -157,22 +157,22 @@ class Option:
 
     @property
     def path(self) -> str:
-        """Its dotted name, such as 'learn.gamma'."""
+        """Dotted name, such as 'learn.gamma'."""
         return f"{self.table}.{self.name}" if self.table else self.name
 
     @property
     def keyword(self) -> str:
-        """Its name as a Python keyword: the flag with underscores."""
+        """Name as a Python keyword: the flag with underscores."""
         return self.flag.replace("-", "_")
 
     @property
     def required(self) -> bool:
-        """Whether it has no default."""
+        """Whether the option has no default."""
         return self.default is MISSING
 
 
 def options_of(cls: type[Any], table: str = "", prefix: str = "") -> tuple[Option, ...]:
-    """The options that a dataclass declares, in their order."""
+    """Returns the options that a dataclass declares, in order."""
     hints = get_type_hints(cls)
     return tuple(
         _bound(item, hints[item.name], table, prefix)
@@ -182,7 +182,7 @@ def options_of(cls: type[Any], table: str = "", prefix: str = "") -> tuple[Optio
 
 
 def tables_of(cls: type[Any]) -> Iterator[tuple[str, type[Any], str]]:
-    """Name, class and flag prefix of each table of a configuration."""
+    """Yields the name, class and flag prefix of each table of a configuration."""
     hints = get_type_hints(cls)
     for item in fields(cls):
         if _PREFIX_KEY in item.metadata:

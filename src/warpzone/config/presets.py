@@ -1,7 +1,7 @@
-"""Named starting points for a run. Tuned by benchmarks/time_to_clear.py, not by taste.
+"""Presets: named starting points for a run, tuned with benchmarks/time_to_clear.py.
 
-A preset is a partial tree. What suits a kind of observation or an algorithm is not part of it; see
-`config.resolve`.
+A preset is a partial tree. Values that depend on the observation or the algorithm are not part of
+it; see `config.resolve`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from warpzone.config.sources import Partial, checked_tree, merged
 from warpzone.config.values import suggestion
 from warpzone.errors import ConfigError
 
-# A GPU takes large batches and needs no replay; what suits a CPU is not for it.
+# A GPU handles large batches and does not need replay, so the values tuned for CPUs are reset.
 _GPU: dict[str, dict[str, Any]] = {
     "env": {"stack": 0, "actions": "simple"},
     "model": {"encoder": "impala"},
@@ -35,7 +35,7 @@ _PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "campaign": {
         "env": {"obs": "tiles", "actions": "simple"},
         # Rewards are discounted by distance instead of time, since castle levels reward waiting; a
-        # penalty per step keeps Mario running, and a shorter trace offsets the longer horizon.
+        # penalty per step keeps Mario running, and a smaller gae_lambda offsets the longer horizon.
         "reward": {"time": 0.01},
         "learn": {
             "gamma": 0.998,
@@ -63,9 +63,9 @@ _PRESETS: dict[str, dict[str, dict[str, Any]]] = {
             "run": {"steps": 100_000_000},
         },
     ),
-    # Environments in worker processes, for emulators that need one each: workers are started one
-    # after the other after a trial in the parent, dead ones are replaced, and if none can be
-    # started, training continues in one process.
+    # Environments in worker processes, for emulators that need a process each. One environment is
+    # tried in the parent first, workers start one after the other, dead workers are replaced, and
+    # if none can be started, training continues in one process.
     "stable-async": {
         "env": {"vector": "async", "num_envs": 8},
         "workers": {
@@ -83,10 +83,10 @@ PRESET_NAMES = tuple(_PRESETS)
 
 
 def preset(name: str) -> Partial:
-    """What a preset sets.
+    """Returns the options that a preset sets.
 
     Raises:
-        ConfigError: There is no preset of this name.
+        ConfigError: The preset does not exist.
     """
     if name not in _PRESETS:
         raise ConfigError(

@@ -1,9 +1,9 @@
-"""From explicit values to a whole configuration: options that depend on others are settled here.
+"""Resolves explicit values into a whole configuration, including options that depend on others.
 
-Layers, later ones winning: defaults; what suits the observation; the preset; what suits the
-algorithm, the recurrent core and solutions; then what was set explicitly by a TOML file, a
-variable, the command line or a keyword, in this order. So an option gives the same run whichever
-way it was set, and an explicit value is never changed.
+Layers, from lowest to highest precedence: defaults; values suited to the observation; the preset;
+values suited to the algorithm, the recurrent core and solutions; explicit values from a TOML file,
+environment variables, the command line and keywords. An option therefore gives the same run
+whichever way it was set, and an explicit value is never overridden.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from warpzone.config.tree import TrainConfig
 DEFAULT_PRESET = "cpu"
 
 # Advantages look about a dozen steps ahead (gamma x lambda = 0.92), so short rollouts lose nothing,
-# and many small updates learn from fewer steps than few large ones. Frames take longer to be
-# understood than tiles, and the policy must not settle before. What once went well is worth more
-# than one look; tiles are learned as quickly without replay.
+# and many small updates need fewer steps than a few large ones. An image encoder takes longer to
+# learn than a tile encoder, and the policy must not become deterministic before it has. Replay
+# helps with images; tiles are learned as quickly without it.
 _FOR_IMAGES: dict[str, dict[str, Any]] = {
     "env": {"stack": 2},
     "learn": {
@@ -44,19 +44,19 @@ _FOR_IMAGES: dict[str, dict[str, Any]] = {
     "replay": {"capacity": 32_768},
 }
 
-# Along known solutions most episodes start within the level.
+# With solutions, most episodes start within the level.
 _FOR_SOLUTIONS = {"starts": {"share": 0.7}}
 
 
 def resolve(explicit: Partial, preset: str = DEFAULT_PRESET) -> TrainConfig:
-    """Makes the configuration of a new run.
+    """Resolves the configuration of a new run.
 
     Args:
-        explicit: What was set, by whichever channel.
-        preset: The starting point.
+        explicit: Options that were set explicitly, from any source.
+        preset: Name of the preset to start from.
 
     Raises:
-        ConfigError: For an unknown preset, or values that do not fit together.
+        ConfigError: The preset is unknown, or the values are inconsistent.
     """
     defaults, chosen = asdict(TrainConfig()), preset_tree(preset)
     asked = merged(defaults, chosen, explicit)
@@ -67,7 +67,7 @@ def resolve(explicit: Partial, preset: str = DEFAULT_PRESET) -> TrainConfig:
     if asked["learn"]["algo"] == "vtrace":
         tuned = merged(tuned, _for_vtrace(tuned["learn"]))
     if asked["model"]["memory"] != "none":
-        tuned = merged(tuned, {"replay": {"capacity": 0}})  # It samples single steps.
+        tuned = merged(tuned, {"replay": {"capacity": 0}})  # Replay samples single steps.
     if asked["starts"]["solutions"]:
         tuned = merged(tuned, _FOR_SOLUTIONS)
     config = overlaid(TrainConfig(), merged(tuned, explicit))
@@ -85,14 +85,13 @@ def make_config(
     """Makes the configuration of a new run, as `warpzone train` does.
 
     Args:
-        preset: The starting point.
-        file: A TOML file of options.
-        environment: Variables to look at; by default those of this process.
-        options: By their names on the command line, with underscores: `obs="tiles"`,
-            `reward_distance=0.02`.
+        preset: Name of the preset to start from.
+        file: TOML file of options.
+        environment: Environment variables; defaults to those of this process.
+        options: Options by their flags, with underscores: `obs="tiles"`, `reward_distance=0.02`.
 
     Raises:
-        ConfigError: For anything that is unknown or not allowed; the text names it.
+        ConfigError: An option is unknown or a value is invalid; the message names it.
     """
     explicit = merged(
         {} if file is None else from_file(Path(file)),
@@ -103,10 +102,10 @@ def make_config(
 
 
 def _for_vtrace(learn: Mapping[str, Any]) -> Partial:
-    """V-trace learns from a rollout once, with as many gradients per step as PPO.
+    """Returns values suited to V-trace: one epoch, with as many gradient steps per env step as PPO.
 
-    Several passes, as PPO makes, did not learn 1-1, and without PPO's clipping the policy collapses
-    now and then at PPO's learning rate.
+    With several epochs, as in PPO, V-trace did not learn 1-1; and without PPO's clipping, the
+    policy occasionally collapses at PPO's learning rate.
     """
     return {
         "learn": {

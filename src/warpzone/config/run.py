@@ -1,4 +1,4 @@
-"""Options of the run itself: length, place, files, watchdogs."""
+"""Options of the run itself: length, device, files, watchdogs."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Literal
 from warpzone.config.option import option
 
 LARGEST_SEED = 2**32 - 1
-"""What NumPy and every random stream here take."""
+"""Largest seed that NumPy and all random streams of a run accept."""
 PLUGIN_HELP = (
-    "Module, or path of a .py file, that registers encoders, rewards, algorithms or wrappers; "
-    "imported first. Repeat it for several. A plug-in that only a file names is never imported."
+    "Module, or path of a .py file, that registers encoders, rewards, algorithms or wrappers; it "
+    "is imported first. Repeat the flag for several. A plug-in named only by a file is never "
+    "imported."
 )
 
 
@@ -21,7 +22,7 @@ class RunOptions:
 
     steps: int = option(
         1_000_000,
-        "Environment steps of the whole run, over all environments; 1e6, 500_000 and 2M are fine.",
+        "Environment steps of the run, summed over all environments, such as 1e6, 500_000 or 2M.",
         at_least=1,
         at_most=10**15,
         metavar="STEPS",
@@ -29,7 +30,7 @@ class RunOptions:
     )
     stop_at_clear_rate: float = option(
         0.0,
-        "End the run early once this share of the last 100 episodes cleared the level; 0 disables "
+        "Stop the run once this fraction of the last 100 episodes cleared the level; 0 disables "
         "this.",
         at_least=0.0,
         at_most=1.0,
@@ -46,11 +47,11 @@ class RunOptions:
     )
     name: str = option(
         "",
-        "Name of the run's folder; by default it is made from the level.",
+        "Name of the run's folder; by default it is derived from the level.",
         metavar="NAME",
         everyday=True,
     )
-    runs: str = option("runs", "Folder that holds the runs.", metavar="FOLDER")
+    runs: str = option("runs", "Folder in which runs are stored.", metavar="FOLDER")
     plugins: tuple[str, ...] = option(
         (),
         PLUGIN_HELP,
@@ -67,26 +68,26 @@ class RunOptions:
     )
     precision: Literal["auto", "float32", "bfloat16", "float16"] = option(
         "auto",
-        "Precision of the forward pass; 'auto' takes bfloat16 where the hardware is fast at it.",
+        "Precision of the forward pass; 'auto' uses bfloat16 where the hardware accelerates it.",
     )
     acting: Literal["auto", "native", "torch"] = option(
         "auto",
-        "What chooses actions while collecting: native code, which plays whole rollouts without "
-        "returning to Python and learns from lists of active inputs, or PyTorch step by step. "
-        "'auto' takes native code where it applies: tiles with the built-in network, without "
+        "What chooses actions during collection: native code, which plays whole rollouts without "
+        "returning to Python and learns from lists of active inputs, or PyTorch, step by step. "
+        "'auto' uses native code where it applies: tiles with the built-in network, without a "
         "recurrent core, scripts or wrappers, on the CPU in float32.",
     )
     torch_threads: int = option(
         0,
-        "Threads of PyTorch; 0 means one per CPU core. With 1, results do not depend on the number "
-        "of cores.",
+        "Number of PyTorch threads; 0 means one per CPU core. With 1, results do not depend on the "
+        "number of cores.",
         at_least=0,
         at_most=1024,
         metavar="N",
     )
     compile: bool = option(
         False,
-        "Compile the network with torch.compile. It takes half a minute and pays off on GPUs.",
+        "Compile the network with torch.compile. Takes about half a minute; pays off on GPUs.",
     )
     overlap: bool = option(
         False,
@@ -95,11 +96,11 @@ class RunOptions:
     )
     auto_mem: bool = option(
         False,
-        "Shrink a new run step by step when memory runs out at its start.",
+        "Reduce the memory use of a new run step by step if it runs out of memory at the start.",
     )
     log_every: int = option(
         5,
-        "Updates between two rows of metrics.",
+        "Number of updates between two rows of metrics.",
         at_least=1,
         at_most=1_000_000,
         metavar="UPDATES",
@@ -113,7 +114,7 @@ class RunOptions:
     )
     keep_checkpoints: int = option(
         3,
-        "Most recent checkpoints to keep, besides the latest and the best.",
+        "Number of recent checkpoints to keep, besides the latest and the best.",
         at_least=1,
         at_most=1_000_000,
         metavar="N",
@@ -146,7 +147,7 @@ class WatchOptions:
     )
     slow_step: float = option(
         1.0,
-        "Seconds from which a step of the environments counts as slow; 0 disables tracing. Not "
+        "Seconds above which a step of the environments counts as slow; 0 disables tracing. Not "
         "measured with native acting, which plays whole rollouts.",
         at_least=0.0,
         at_most=1e6,
@@ -154,21 +155,21 @@ class WatchOptions:
     )
     slow_count: int = option(
         5,
-        "Slow steps within --slow-window that start a trace.",
+        "Number of slow steps within --slow-window that starts a trace.",
         at_least=1,
         at_most=1_000_000,
         metavar="N",
     )
     slow_window: float = option(
         60.0,
-        "Seconds in which slow steps are counted, and that a trace lasts.",
+        "Window, in seconds, over which slow steps are counted; also the duration of a trace.",
         above=0.0,
         at_most=1e6,
         metavar="SECONDS",
     )
     hint_minutes: float = option(
         30.0,
-        "Minutes before the same hint may be repeated; 0 disables hints.",
+        "Minimum number of minutes before a hint is repeated; 0 disables hints.",
         at_least=0.0,
         at_most=1e6,
         metavar="MINUTES",

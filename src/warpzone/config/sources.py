@@ -1,7 +1,7 @@
-"""Where options come from: TOML files, environment variables, keywords. Each gives a partial tree.
+"""Sources of options: TOML files, environment variables, keywords. Each yields a partial tree.
 
-A partial tree holds only what somebody set explicitly: `{"env": {"obs": "tiles"}}`. Every value in
-it has been checked.
+A partial tree holds only options that were set explicitly: `{"env": {"obs": "tiles"}}`. Its values
+are already validated.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ Partial = Mapping[str, Mapping[str, Any]]
 """Tables of options that were set explicitly."""
 
 TRAIN_PREFIX = "WARPZONE_TRAIN_"
-_LARGEST_FILE = 1 << 20
+_MAX_FILE_BYTES = 1 << 20
 
 
 def merged(*trees: Partial) -> dict[str, dict[str, Any]]:
-    """Lays partial trees over each other; later ones win."""
+    """Merges partial trees; later ones take precedence."""
     result: dict[str, dict[str, Any]] = {}
     for tree in trees:
         for table, options in tree.items():
@@ -37,20 +37,20 @@ def merged(*trees: Partial) -> dict[str, dict[str, Any]]:
 
 
 def overlaid(base: TrainConfig, tree: Partial) -> TrainConfig:
-    """Lays a partial tree over a whole configuration."""
+    """Overrides values of a whole configuration by those of a partial tree."""
     tables = {name: replace(getattr(base, name), **options) for name, options in tree.items()}
     return replace(base, **tables)
 
 
 def checked_tree(tree: Mapping[str, Any], source: str) -> dict[str, dict[str, Any]]:
-    """Checks tables of options, such as a parsed TOML file or the header of a policy.
+    """Validates tables of options, such as a parsed TOML file or the header of a policy.
 
     Args:
-        tree: Plain data.
-        source: How errors name where it is from.
+        tree: Tables as plain data.
+        source: Name of the source in error messages.
 
     Raises:
-        ConfigError: For an unknown table or option, or a value that is not allowed.
+        ConfigError: A table or option is unknown, or a value is invalid.
     """
     known = {option.path: option for option in train_options()}
     tables = [item.name for item in fields(TrainConfig)]
@@ -76,11 +76,11 @@ def from_toml(text: str, source: str) -> dict[str, dict[str, Any]]:
     """Reads options from TOML.
 
     Args:
-        text: What the file says.
-        source: How errors name the file.
+        text: Content of the file.
+        source: Name of the file in error messages.
 
     Raises:
-        ConfigError: For text that is not TOML, an unknown option or a value that is not allowed.
+        ConfigError: The text is not TOML, an option is unknown, or a value is invalid.
     """
     try:
         tree = tomllib.loads(text)
@@ -93,15 +93,15 @@ def from_file(path: Path) -> dict[str, dict[str, Any]]:
     """Reads options from a TOML file.
 
     Raises:
-        ConfigError: It cannot be read, is too large to be a file of options, or is wrong.
+        ConfigError: The file cannot be read, is too large, or has invalid content.
     """
     try:
         with path.open("rb") as file:
-            data = file.read(_LARGEST_FILE + 1)
+            data = file.read(_MAX_FILE_BYTES + 1)
     except OSError as error:
         raise ConfigError(f"{path} cannot be read ({error.strerror})") from error
-    if len(data) > _LARGEST_FILE:
-        raise ConfigError(f"{path} is larger than 1 MiB, so it is not a file of options")
+    if len(data) > _MAX_FILE_BYTES:
+        raise ConfigError(f"{path} is larger than 1 MiB, so it cannot be a configuration file")
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
@@ -110,10 +110,10 @@ def from_file(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def from_keywords(keywords: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Takes options by their names on the command line, with underscores: `reward_distance=0.02`.
+    """Reads options from keywords: flags with underscores, such as `reward_distance=0.02`.
 
     Raises:
-        ConfigError: For an unknown option or a value that is not allowed.
+        ConfigError: An option is unknown, or a value is invalid.
     """
     known = {option.keyword: option for option in train_options()}
     result: dict[str, dict[str, Any]] = {}
@@ -149,14 +149,14 @@ def explicit_options(
 def from_environment(
     environment: Mapping[str, str] | None = None, others: Iterable[str] = ()
 ) -> dict[str, dict[str, Any]]:
-    """Reads variables such as `WARPZONE_TRAIN_ENV_NUM_ENVS=32`.
+    """Reads environment variables such as `WARPZONE_TRAIN_ENV_NUM_ENVS=32`.
 
     Args:
-        environment: The variables; by default those of this process.
-        others: Further variables with this prefix, which somebody else reads.
+        environment: Variables to read; defaults to those of this process.
+        others: Variables with this prefix to ignore, since other code reads them.
 
     Raises:
-        ConfigError: For a variable that names no option, or a value that is not allowed.
+        ConfigError: A variable does not name an option, or a value is invalid.
     """
     values = read_variables(TRAIN_PREFIX, train_options(), environment, others)
     result: dict[str, dict[str, Any]] = {}
@@ -171,10 +171,10 @@ def read_variables(
     environment: Mapping[str, str] | None = None,
     others: Iterable[str] = (),
 ) -> dict[Option, Any]:
-    """The options that variables with a prefix set.
+    """Reads the options that environment variables with a prefix set.
 
     Raises:
-        ConfigError: For a variable that names no option, or a value that is not allowed.
+        ConfigError: A variable does not name an option, or a value is invalid.
     """
     known = {variable_name(prefix, option): option for option in options}
     values: dict[Option, Any] = {}
@@ -190,12 +190,12 @@ def read_variables(
 
 
 def variable_name(prefix: str, option: Option) -> str:
-    """The variable that sets an option."""
+    """Returns the environment variable that sets an option."""
     return prefix + option.path.replace(".", "_").upper()
 
 
 def _meant(name: str, known: Iterable[str], prefix: str) -> str:
-    """The variable that was probably meant, or an example; the prefix makes all of them similar."""
+    """Suggests the closest variable, compared without the common prefix, or else an example."""
     rest = {other.removeprefix(prefix): other for other in known}
     close = difflib.get_close_matches(name.removeprefix(prefix), rest, n=1)
     if close:
@@ -204,7 +204,7 @@ def _meant(name: str, known: Iterable[str], prefix: str) -> str:
 
 
 def _similar(path: str, options: Iterable[Option]) -> str:
-    """The option that was probably meant, in this table or in another."""
+    """Suggests the closest option, in this table or in another."""
     paths = {option.path: option.path for option in options}
     named = {option.path.partition(".")[2]: option.path for option in options}
     _, _, name = path.partition(".")

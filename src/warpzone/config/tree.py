@@ -1,4 +1,4 @@
-"""The configuration of a run: one tree of frozen dataclasses, and the checks that span tables."""
+"""The configuration of a run: a tree of frozen dataclasses, and checks that span tables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from warpzone.errors import ConfigError
 
 @dataclass(frozen=True)
 class TrainConfig:
-    """Everything about a run."""
+    """The whole configuration of a training run."""
 
     env: EnvOptions = table(EnvOptions)
     workers: WorkerOptions = table(WorkerOptions)
@@ -36,11 +36,11 @@ class TrainConfig:
 
     @property
     def rollout_size(self) -> int:
-        """Environment steps of one rollout."""
+        """Environment steps per rollout, over all environments."""
         return self.env.num_envs * self.learn.rollout_steps
 
     def value(self, option: Option) -> Any:
-        """The value of an option."""
+        """Returns the value of an option."""
         return getattr(getattr(self, option.table), option.name)
 
     def with_plugins(self) -> TrainConfig:
@@ -50,10 +50,10 @@ class TrainConfig:
         return replace(self, run=replace(self.run, plugins=plugins))
 
     def verify(self) -> None:
-        """Checks every value, and whether they fit together.
+        """Checks every value, and that the values are consistent with each other.
 
         Raises:
-            ConfigError: Naming the option, its value and what is allowed.
+            ConfigError: A value is invalid; the message names the option and the allowed values.
         """
         for option in train_options():
             value = check_value(option, self.value(option), option.path)
@@ -67,7 +67,7 @@ class TrainConfig:
 
 @cache
 def train_options() -> tuple[Option, ...]:
-    """Every option of a run, table by table."""
+    """Returns every option of a run, table by table."""
     return tuple(_all_options())
 
 
@@ -101,7 +101,7 @@ def _check_vector(config: TrainConfig) -> None:
     if env.vector == "native":
         if env.backend != "native":
             raise ConfigError(
-                f"env.vector 'native' does not run {env.backend}; give --vector async or sync"
+                f"env.vector 'native' does not run {env.backend}; use --vector async or sync"
             )
         return
     for needs, given in (
@@ -111,8 +111,8 @@ def _check_vector(config: TrainConfig) -> None:
     ):
         if given:
             raise ConfigError(
-                f"{needs} needs save states; use --vector native instead of {env.vector}, or leave "
-                "it out"
+                f"{needs} needs save states; use --vector native instead of {env.vector}, or omit "
+                "it"
             )
     if env.backend == "nes-py" and (env.start_state or env.exact):
         name = "start_state" if env.start_state else "exact"
@@ -153,13 +153,13 @@ def _check_adaptive(adaptive: AdaptiveOptions) -> None:
     low, high = adaptive.thresholds
     if low > high:
         raise ConfigError(
-            f"adaptive.thresholds is {show(adaptive.thresholds)}; the first must not be above the "
-            "second"
+            f"adaptive.thresholds is {show(adaptive.thresholds)}; the first value must not exceed "
+            "the second"
         )
     for name in ("distance_bounds", "entropy_bounds", "lr_bounds"):
         low, high = getattr(adaptive, name)
         if not low <= 1.0 <= high:
             raise ConfigError(
-                f"adaptive.{name} is {show((low, high))}; 1, which means unchanged, must lie "
-                "between them"
+                f"adaptive.{name} is {show((low, high))}; the bounds must include 1, which means "
+                "unchanged"
             )

@@ -1,4 +1,4 @@
-"""Values of options, checked against their kind, choices and limits."""
+"""Validation of option values against their kind, choices and limits."""
 
 from __future__ import annotations
 
@@ -7,44 +7,44 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from warpzone.config.kinds import Choice, Several, Switch, UnfitError, kind_of, may_be_none
+from warpzone.config.kinds import Boolean, Choice, InvalidValueError, ListOf, kind_of, may_be_none
 from warpzone.config.option import Option
 from warpzone.errors import ConfigError
 
-_LONGEST = 60
+_MAX_SHOWN = 60
 
 
 def read_text(option: Option, text: str, name: str) -> Any:
-    """Reads a value from the command line or from a variable.
+    """Parses a value from the command line or an environment variable.
 
     Args:
-        option: What the text is for.
-        text: Such as '1e6', 'true' or 'tiles'.
-        name: How an error calls the option.
+        option: Option to parse a value for.
+        text: Text of the value, such as '1e6', 'true' or 'tiles'.
+        name: Name of the option in error messages.
 
     Raises:
-        ConfigError: The text is not a value of this option.
+        ConfigError: The text is not a valid value of this option.
     """
     try:
         value = kind_of(option.hint).from_text(text.strip())
-    except UnfitError as unfit:
-        raise _refusal(name, text, str(unfit)) from None
+    except InvalidValueError as error:
+        raise _invalid(name, text, str(error)) from None
     return check_value(option, value, name)
 
 
 def check_value(option: Option, value: Any, name: str) -> Any:
-    """Checks a value, whichever way it came.
+    """Validates a value and converts it to the option's type.
 
     Args:
-        option: What the value is for.
-        value: Of any type.
-        name: How an error calls the option.
+        option: Option that the value belongs to.
+        value: Value of any type.
+        name: Name of the option in error messages.
 
     Returns:
-        The value in the option's own type: a float for 1, a tuple for a list.
+        The value in the option's type: a float for 1, a tuple for a list.
 
     Raises:
-        ConfigError: It is of another kind, not one of the choices, or outside the limits.
+        ConfigError: The value has the wrong type, is not one of the choices, or exceeds the limits.
     """
     if value is None and may_be_none(option.hint):
         return None
@@ -52,33 +52,33 @@ def check_value(option: Option, value: Any, name: str) -> Any:
     more = suggestion(value, choices) if isinstance(value, str) else ""
     try:
         checked = kind_of(option.hint).from_data(value)
-    except UnfitError as unfit:
-        raise _refusal(name, value, str(unfit), more) from None
+    except InvalidValueError as error:
+        raise _invalid(name, value, str(error), more) from None
     if choices and str(checked) not in choices:
-        raise _refusal(name, value, Choice(choices).expected, more)
+        raise _invalid(name, value, Choice(choices).expected, more)
     if not all(option.limits.allow(number) for number in _numbers(checked)):
-        raise _refusal(name, checked, str(option.limits))
+        raise _invalid(name, checked, str(option.limits))
     return checked
 
 
 def choices_of(option: Option) -> tuple[str, ...]:
-    """The words that an option takes; none for one that takes other values."""
+    """Returns the choices of an option; empty if it is not limited to choices."""
     kind = kind_of(option.hint)
     return option.choices or (tuple(map(str, kind.choices)) if isinstance(kind, Choice) else ())
 
 
-def is_switch(option: Option) -> bool:
-    """Whether an option is either on or off."""
-    return isinstance(kind_of(option.hint), Switch)
+def is_boolean(option: Option) -> bool:
+    """Whether an option is a boolean."""
+    return isinstance(kind_of(option.hint), Boolean)
 
 
 def is_list(option: Option) -> bool:
     """Whether an option takes any number of values."""
-    return isinstance(kind_of(option.hint), Several)
+    return isinstance(kind_of(option.hint), ListOf)
 
 
 def show(value: Any) -> str:
-    """A value as it is written on the command line."""
+    """Formats a value as it is written on the command line."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, tuple):
@@ -91,21 +91,21 @@ def show(value: Any) -> str:
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """What was probably meant, as the end of a sentence; empty where nothing is close."""
+    """Returns '; did you mean X?' for the closest match, or an empty string if none is close."""
     close = difflib.get_close_matches(word, list(known), n=1)
     return f"; did you mean {close[0]}?" if close else ""
 
 
 def _numbers(value: Any) -> tuple[float, ...]:
-    """The numbers that limits are about: not a truth, and not the steps of a moving weight."""
+    """Returns the numbers that limits apply to: neither booleans nor an annealed weight's steps."""
     parts = value[:2] if isinstance(value, tuple) else (value,)
     return tuple(
         part for part in parts if isinstance(part, int | float) and not isinstance(part, bool)
     )
 
 
-def _refusal(name: str, value: Any, expected: str, more: str = "") -> ConfigError:
+def _invalid(name: str, value: Any, expected: str, more: str = "") -> ConfigError:
     shown = repr(value) if isinstance(value, str) else show(value)
-    if len(shown) > _LONGEST:
-        shown = f"{shown[:_LONGEST]}..."
+    if len(shown) > _MAX_SHOWN:
+        shown = f"{shown[:_MAX_SHOWN]}..."
     return ConfigError(f"{name} is {shown}; it must be {expected}{more}")

@@ -35,7 +35,7 @@ def read_trials(path: Path) -> list[Row]:
 
 
 def _trial(row: Any) -> Row:
-    """Checks what the summary needs of a trial; one that failed has no times."""
+    """Validates the fields that the summary needs; a failed trial has no times."""
     trial: Row = {
         "mode": entry(row, "mode", str),
         "backend": entry(row, "backend", str),

@@ -1,1 +1,1 @@
-"""Networks: encoders, memory cores and the actor-critic made of them. Knows no game."""
+"""Networks: encoders, recurrent cores and the actor-critic. Independent of any game."""

@@ -1,10 +1,10 @@
-"""The tile network's inputs as lists of those that are active.
+"""Tables that turn tile observations into lists of active network inputs.
 
-Of thousands of inputs a few dozen tell anything at a time, so native code adds up their rows of
-weights instead of multiplying through a vector of zeros. What it needs to list the inputs of an
-observation is found here by asking the dense encoder, which remains the reference: tables are the
-answers to single bytes. A feature in its default state (no object there, a button not pressed)
-adds nothing to a list; what it says is part of a constant vector, the base.
+Of thousands of inputs, only a few dozen are nonzero at a time, so native code sums their rows of
+weights instead of multiplying a dense vector. The tables for listing the active inputs are derived
+from the dense encoder, which remains the reference, by evaluating it on single bytes. A feature in
+its default state (no object, button not pressed) adds nothing to a list; its inputs are part of a
+constant vector, the base.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from warpzone.models.object_map import MapTables
 from warpzone.models.tile_encoder import TileEncoder
 
 _BYTES = 256
-#: Objects that are not there are at no distance and do not move; everything else is 0.
+#: Features whose default byte is the middle: absent objects have distance 0 and speed 0.
 _CENTRED = ("x_speed", "y_speed", "_x", "_y", "_speed", "_fall")
 
 
 @dataclass(frozen=True)
 class ActiveTables:
-    """How observations become lists of inputs, for `_native.ActiveLayout`.
+    """Tables that map observations to lists of inputs, for `_native.ActiveLayout`.
 
     Attributes:
-        base: The inputs when no cell is set and every feature is in its default state, [inputs].
-        grid_planes: Planes of the stacked grids.
-        cells: Cells of a plane.
-        planes: The planes that are looked at; the k-th begins at input k * cells.
-        cell_values: Value of each byte of a cell, [256].
-        feature_offsets: Where the entries of each byte of each feature begin, [256 * features + 1].
-        feature_inputs: Input of each entry.
-        feature_values: What each entry adds to its input.
-        objects: The map of objects.
-        first_object_input: Where that map begins.
+        base: Inputs with no cell set and every feature in its default state, [inputs].
+        grid_planes: Number of planes of the stacked grids.
+        cells: Number of cells per plane.
+        planes: Planes that the network uses; the k-th starts at input k * cells.
+        cell_values: Input value for each byte of a cell, [256].
+        feature_offsets: Start of the entries of each byte of each feature, [256 * features + 1].
+        feature_inputs: Input index of each entry.
+        feature_values: Value that each entry adds to its input.
+        objects: Geometry of the object map.
+        first_object_input: Index of the first input of the object map.
     """
 
     base: NDArray[np.float32]
@@ -59,11 +59,11 @@ class ActiveTables:
 def active_tables(
     encoder: TileEncoder, shape: tuple[int, int, int], features: Sequence[str]
 ) -> ActiveTables:
-    """Asks an encoder what it makes of every byte.
+    """Derives the tables from an encoder.
 
     Args:
-        encoder: The dense encoder.
-        shape: Of the stacked grids, [C, H, W].
+        encoder: Dense encoder.
+        shape: Shape of the stacked grids, [C, H, W].
         features: Names of the features.
     """
     defaults = torch.tensor([_default_byte(name) for name in features], dtype=torch.uint8)
@@ -108,7 +108,7 @@ def _cell_values(
 
 
 class _Changes(NamedTuple):
-    """What must be added to a vector to get each of some others: entries one after another."""
+    """Entries to add to a base vector to obtain each of several vectors, concatenated."""
 
     counts: NDArray[np.int64]
     inputs: NDArray[np.uint16]
@@ -119,7 +119,7 @@ def _changes(base: NDArray[np.float32], seen: NDArray[np.float32], first_input: 
     rows, inputs = np.nonzero(seen != base)
     was, becomes = base[inputs], seen[rows, inputs]
     change = becomes - was
-    # Where rounding is in the way, two entries: first to nothing, then to what it becomes.
+    # Where rounding would give a different sum, use two entries: one to zero, one to the value.
     twice = was + change != becomes
     entries = np.repeat(np.arange(len(rows)), 1 + twice)
     second = np.concatenate([[False], entries[1:] == entries[:-1]])

@@ -1,4 +1,4 @@
-"""The actor-critic: encoder, recurrent memory, a policy head and a value head."""
+"""Actor-critic: encoder, recurrent core, policy head and value head."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Decision(NamedTuple):
     """The network's output for a batch of observations.
 
     Attributes:
-        logits: Of the actions.
-        values: Of the states.
-        state: The recurrent state after them.
+        logits: Logits of the actions.
+        values: Values of the states.
+        state: Recurrent state after the observations.
     """
 
     logits: Tensor
@@ -41,14 +41,14 @@ class ActorCritic(nn.Module):
         obs_name: str | None = None,
         noisy_heads: bool = False,
     ):
-        """Assembles the parts; without noise the initial policy is almost uniform.
+        """Creates the network; without noise, the initial policy is almost uniform.
 
         Args:
-            encoder: From observations to vectors of the memory's input size.
-            memory: The recurrent part, or one that passes its input on.
+            encoder: Maps observations to vectors of the core's input size.
+            memory: Recurrent core, or the identity.
             actions: Number of actions.
-            obs_name: The one part of an observation that the encoder takes as a tensor; by default
-                the encoder takes the whole dict.
+            obs_name: Part of the observation that is passed to the encoder as a tensor; by default,
+                the encoder receives the whole dict.
             noisy_heads: Whether the heads are noisy linear layers.
         """
         super().__init__()
@@ -60,12 +60,12 @@ class ActorCritic(nn.Module):
         self._obs_name = obs_name
 
     def initial_state(self, num_envs: int) -> Tensor:
-        """The recurrent state at the beginning of an episode."""
+        """Returns the recurrent state at the start of an episode."""
         device = self.policy.weight.device
         return torch.zeros(num_envs, self.memory.state_size, device=device)
 
     def prepare(self, obs: Tree) -> Tree:
-        """Converts observations of many steps, [T, B, ...], as far as the encoder can in advance.
+        """Precomputes the encoder's conversion of observations, [T, B, ...], for several epochs.
 
         The result can be used in place of the observations.
         """
@@ -76,20 +76,20 @@ class ActorCritic(nn.Module):
         return {_PREPARED: prepared.view(steps, batch, *prepared.shape[1:])}
 
     def draw_noise(self, generator: torch.Generator) -> None:
-        """Draws new noise for noisy heads; does nothing without them."""
+        """Resamples the noise of noisy heads; does nothing without them."""
         for head in (self.policy, self.value):
             if isinstance(head, NoisyLinear):
                 head.draw(generator)
 
     def step(self, obs: Tree, state: Tensor, first: Tensor) -> Decision:
-        """One step of each environment; `first` marks those whose episode begins."""
+        """Evaluates one step of each environment; `first` marks the start of episodes."""
         if state.shape[1]:
             state = state * (~first).to(state.dtype).unsqueeze(1)
         output, state = self.memory.step(self.encoder(self._input(obs)), state)
         return self._decide(output, state)
 
     def unroll(self, obs: Tree, state: Tensor, first: Tensor) -> Decision:
-        """Many steps, [T, B, ...], from the recurrent state before the first of them."""
+        """Evaluates many steps, [T, B, ...], from the recurrent state before the first step."""
         steps, batch = first.shape
         encoded = self.encoder(self._input(_flatten_time(obs)))
         if self.memory.state_size == 0:
@@ -100,7 +100,7 @@ class ActorCritic(nn.Module):
         return self._decide(output, state)
 
     def forward(self, obs: Tree) -> Decision:
-        """Independent observations, [B, ...]; only without recurrent memory."""
+        """Evaluates independent observations, [B, ...]; only without a recurrent core."""
         return self._decide(self.encoder(self._input(obs)), self.initial_state(0))
 
     def _input(self, obs: Tree) -> Tree | Tensor:
@@ -108,24 +108,24 @@ class ActorCritic(nn.Module):
         return obs if name is None else obs[name]
 
     def _decide(self, output: Tensor, state: Tensor) -> Decision:
-        # The heads stay in full precision: small differences of logits and values matter.
+        # The heads run in full precision: small differences in logits and values matter.
         with torch.autocast(output.device.type, enabled=False):
             output = output.float()
             return Decision(self.policy(output), self.value(output).squeeze(-1), state.float())
 
 
 def _flatten_time(obs: Tree) -> Tree:
-    """Joins the first two dimensions, time and environment."""
+    """Merges the first two dimensions, time and environment."""
     return map_tree(lambda part: part.flatten(0, 1), obs)
 
 
 def log_prob(logits: Tensor, actions: Tensor) -> Tensor:
-    """Log-probability of the actions taken."""
+    """Returns the log-probabilities of actions."""
     chosen = torch.log_softmax(logits, -1).gather(-1, actions.unsqueeze(-1))
     return chosen.squeeze(-1)
 
 
 def entropy(logits: Tensor) -> Tensor:
-    """Entropy of each distribution."""
+    """Returns the entropy of each distribution."""
     log_probs = torch.log_softmax(logits, -1)
     return -(log_probs.exp() * log_probs).sum(-1)

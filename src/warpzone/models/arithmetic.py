@@ -1,4 +1,4 @@
-"""How many threads do the network's arithmetic."""
+"""Number of PyTorch threads."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import torch
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """One thread inside; for the whole process, so nothing else may compute meanwhile.
+    """Limits PyTorch to one thread; process-wide, so nothing else may compute meanwhile.
 
-    Small batches lose more by waking threads up than they gain by sharing. And sums of floating
-    point numbers depend on how threads share them out, which one thread does not.
+    Small batches lose more by waking threads than they gain from them. Also, floating-point sums
+    depend on how work is divided among threads; with one thread, they are reproducible.
     """
     before = torch.get_num_threads()
     torch.set_num_threads(1)

@@ -13,14 +13,14 @@ BACKEND = "inductor"
 
 
 def compile_parts(model: ActorCritic, backend: str) -> None:
-    """Compiles the encoder and the layers of the memory, in place, at their first use.
+    """Compiles the encoder and the layers of the recurrent core in place, on first use.
 
-    The parts keep their names, so that a checkpoint does not show whether its network was compiled.
-    The loop over time of a memory stays Python: unrolled into one program it would take minutes to
+    The parts keep their names, so checkpoints do not depend on whether the network was compiled.
+    The core's loop over time stays in Python: unrolled into one graph, it would take minutes to
     compile.
     """
     if "TORCH_LOGS" not in os.environ:
-        # Its warnings are notes for developers, such as where a graph is broken.
+        # Dynamo's warnings, such as graph breaks, only concern developers.
         torch._logging.set_logs(dynamo=logging.ERROR)  # type: ignore[attr-defined]
     for part in (model.encoder, *model.memory.children()):
         part.compile(backend=backend)

@@ -1,4 +1,4 @@
-"""What the actor-critic expects of an encoder, and helpers that encoders share."""
+"""Base class of encoders, and helpers that encoders share."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ Layer = TypeVar("Layer", nn.Linear, nn.Conv2d)
 
 
 class Encoder(nn.Module):
-    """Turns uint8 observations into vectors, [B, size].
+    """Maps uint8 observations to vectors, [B, size].
 
-    `forward` takes a batch of observations: a tensor where the observation space is a `Box`, a dict
-    of tensors where it is a `Dict`. Any `torch.nn.Module` that does this can encode; this class
+    `forward` takes a batch of observations: a tensor if the observation space is a `Box`, a dict of
+    tensors if it is a `Dict`. Any `torch.nn.Module` with this interface can be used; this class
     adds `prepare`, which lets the learner convert a rollout once instead of once per epoch.
     """
 
@@ -23,7 +23,7 @@ class Encoder(nn.Module):
     """Width of the output."""
 
     def prepare(self, obs: Any) -> Tensor:
-        """Converts observations to the numbers that the first layer takes.
+        """Converts observations to the input of the first layer.
 
         `forward` must accept the result in place of the observations.
         """
@@ -31,7 +31,7 @@ class Encoder(nn.Module):
 
 
 def orthogonal(layer: Layer, gain: float = math.sqrt(2)) -> Layer:
-    """Initialises a layer with orthogonal weights and zero bias, and returns it."""
+    """Initializes a layer with orthogonal weights and zero bias, and returns it."""
     nn.init.orthogonal_(layer.weight, gain)
     if layer.bias is not None:
         nn.init.zeros_(layer.bias)
@@ -39,7 +39,7 @@ def orthogonal(layer: Layer, gain: float = math.sqrt(2)) -> Layer:
 
 
 def working_precision(tensor: Tensor) -> torch.dtype:
-    """The dtype that layers compute with on a tensor's device: that of autocast, if enabled."""
+    """Returns the dtype in which layers compute on a tensor's device, considering autocast."""
     kind = tensor.device.type
     if torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind):
         return torch.get_autocast_dtype(kind)

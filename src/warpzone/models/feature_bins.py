@@ -1,8 +1,8 @@
-"""Bins for the features of the tile observation: where a number matters in steps.
+"""Binning of the features of tile observations.
 
-A speed or a distance matters in steps, such as just too near to jump, and a kind of enemy is no
-amount at all; a layer learns both far more quickly from bins than from one number. How fine the
-bins are depends on what the feature tells.
+Distances and speeds matter at thresholds, such as "too close to jump", and the type of an enemy is
+categorical; a linear layer learns both much faster from bins than from a single number. The width
+of the bins depends on the feature.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-_MIDDLE = 128.0  # Of features with a sign.
-# Distances and speeds: fine around nothing, coarse far out. A distance is in units of two pixels.
+_MIDDLE = 128.0  # Zero of signed features.
+# Distances and speeds: fine near zero, coarse far away. Distances are in units of two pixels.
 _NEAR = (0, 4, 8, 12, 16, 20, 24, 32, 40, 56, 80, 127)
 _SIGNED = sorted({_MIDDLE + sign * gap for gap in _NEAR for sign in (-1, 1)})
 
@@ -50,10 +50,10 @@ _LEVELS: dict[str, list[float]] = {
 
 
 def levels_of(feature: str) -> list[float]:
-    """The levels around which the bins of a feature lie; none for a truth, which is 0 or 255.
+    """Returns the centers of a feature's bins; empty for a boolean, which is 0 or 255.
 
     Args:
-        feature: As the games name it, such as `x_speed` or `object1_x`.
+        feature: Name of the feature, such as `x_speed` or `object1_x`.
     """
     if feature.startswith("object"):
         part = feature.split("_", 1)[1]
@@ -62,17 +62,17 @@ def levels_of(feature: str) -> list[float]:
 
 
 class FeatureBins(nn.Module):
-    """Turns bytes, [B, F], into shares of bins, [B, size]; a value between two levels is shared.
+    """Maps bytes, [B, F], to bin weights, [B, size], interpolated between neighboring bins.
 
-    A byte has only 256 values, so the shares are looked up. Features with equally many bins share a
-    table and stand together in the result.
+    A byte has only 256 values, so the weights are looked up in a table. Features with the same
+    number of bins share a table and are adjacent in the result.
     """
 
     def __init__(self, levels: Sequence[Sequence[float]]):
-        """Lays out the bins.
+        """Creates the tables.
 
         Args:
-            levels: Of each feature, rising.
+            levels: Bin centers of each feature, in ascending order.
         """
         super().__init__()
         self.size = sum(len(steps) for steps in levels)
@@ -89,7 +89,7 @@ class FeatureBins(nn.Module):
                 self.register_buffer(f"{name}{count}", tensor, persistent=False)
 
     def forward(self, features: Tensor) -> Tensor:
-        """Shares of the bins."""
+        """Returns the weights of all bins."""
         parts = [features.new_zeros(len(features), 0, dtype=torch.float32)]
         for count in self._counts:
             chosen, rows, table = (
@@ -101,7 +101,7 @@ class FeatureBins(nn.Module):
 
 
 def _shares(levels: Sequence[float]) -> Tensor:
-    """The shares that each byte gives to bins around some levels, [256, count]."""
+    """Returns the weight that each byte gives to each bin, [256, count]."""
     level = torch.tensor(levels)
     gaps = level.diff()
     endless = torch.tensor([math.inf])

@@ -1,4 +1,4 @@
-"""Encoders of images, [B, C, H, W] bytes: convolutions, then a linear layer."""
+"""Encoders of uint8 images, [B, C, H, W]: convolutions, then a linear layer."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ BLOCK_SIZE = 4
 
 
 class ImageEncoder(Encoder):
-    """Convolutions and a linear layer: what the encoders of images have in common."""
+    """Base class of image encoders: convolutions and a linear layer."""
 
     def __init__(self, layers: nn.Module, shape: tuple[int, int, int], size: int):
-        """Makes the encoder.
+        """Creates the encoder.
 
         Args:
-            layers: Turn what `prepare` returns into a flat vector.
-            shape: Of an image, [C, H, W].
+            layers: Layers that map the result of `prepare` to a flat vector.
+            shape: Shape of an image, [C, H, W].
             size: Width of the output.
         """
         super().__init__()
@@ -30,7 +30,7 @@ class ImageEncoder(Encoder):
         self.linear = orthogonal(nn.Linear(flat, size))
 
     def prepare(self, obs: Tensor) -> Tensor:
-        """Images as numbers around zero, in the precision of the network."""
+        """Converts images to centered values in the precision of the network."""
         return centred(obs, obs)
 
     def forward(self, obs: Tensor) -> Tensor:
@@ -40,10 +40,10 @@ class ImageEncoder(Encoder):
 
 
 class NatureEncoder(ImageEncoder):
-    """Three convolutions and a linear layer, after the DQN of 2015; small by default."""
+    """Three convolutions and a linear layer, as in DQN (Mnih et al., 2015)."""
 
     def __init__(self, shape: tuple[int, int, int], channels: tuple[int, int, int], size: int):
-        """Makes the encoder for [C, H, W] images."""
+        """Creates the encoder for [C, H, W] images."""
         first, second, third = channels
         layers = nn.Sequential(
             orthogonal(nn.Conv2d(shape[0], first, 8, stride=4)),
@@ -58,18 +58,18 @@ class NatureEncoder(ImageEncoder):
 
 
 class ChannelsFirst(nn.Module):
-    """Moves channels to the second dimension, where layers expect them, without copying."""
+    """Permutes channels to the second dimension without copying."""
 
     def forward(self, x: Tensor) -> Tensor:
-        """From [B, H, W, C] to [B, C, H, W]."""
+        """Permutes [B, H, W, C] to [B, C, H, W]."""
         return x.permute(0, 3, 1, 2)
 
 
 class SpaceToDepthEncoder(ImageEncoder):
-    """Moves 4 x 4 blocks of pixels into channels, then two 3 x 3 convolutions: fast on a CPU."""
+    """Space-to-depth with 4 x 4 blocks, then two 3 x 3 convolutions; fast on a CPU."""
 
     def __init__(self, shape: tuple[int, int, int], channels: tuple[int, int], size: int):
-        """Makes the encoder for [C, H, W] images whose sides are multiples of four."""
+        """Creates the encoder for [C, H, W] images whose sides are multiples of four."""
         first, second = channels
         layers = nn.Sequential(
             ChannelsFirst(),
@@ -84,7 +84,7 @@ class SpaceToDepthEncoder(ImageEncoder):
         super().__init__(layers, shape, size)
 
     def prepare(self, obs: Tensor) -> Tensor:
-        """Blocks of pixels as numbers around zero."""
+        """Converts images to centered 4 x 4 blocks."""
         return centred(space_to_depth(obs), obs)
 
 
@@ -92,7 +92,7 @@ class ResidualBlock(nn.Module):
     """Two convolutions with a skip connection."""
 
     def __init__(self, channels: int):
-        """Makes the block."""
+        """Creates the block."""
         super().__init__()
         self.first = orthogonal(nn.Conv2d(channels, channels, 3, padding=1))
         self.second = orthogonal(nn.Conv2d(channels, channels, 3, padding=1))
@@ -104,10 +104,10 @@ class ResidualBlock(nn.Module):
 
 
 class ImpalaEncoder(ImageEncoder):
-    """The residual network of IMPALA; for GPUs."""
+    """The residual network of IMPALA (Espeholt et al., 2018); meant for GPUs."""
 
     def __init__(self, shape: tuple[int, int, int], channels: tuple[int, ...], size: int):
-        """Makes the encoder for [C, H, W] images."""
+        """Creates the encoder for [C, H, W] images."""
         layers: list[nn.Module] = []
         before = shape[0]
         for width in channels:
@@ -124,7 +124,7 @@ class ImpalaEncoder(ImageEncoder):
 def space_to_depth(images: Tensor) -> Tensor:
     """Moves blocks of 4 x 4 pixels into channels, [B, H / 4, W / 4, C * 16].
 
-    The same as `torch.nn.PixelUnshuffle`, but four bytes at a time.
+    Like `torch.nn.PixelUnshuffle`, but copies four bytes at a time.
     """
     batch, planes, height, width = images.shape
     rows, columns = height // BLOCK_SIZE, width // BLOCK_SIZE
@@ -134,17 +134,17 @@ def space_to_depth(images: Tensor) -> Tensor:
 
 
 def centred(values: Tensor, images: Tensor) -> Tensor:
-    """Converts bytes to numbers that are zero where the background is, mostly between -1 and 1.
+    """Converts bytes to floats, mostly between -1 and 1, with the background at zero.
 
-    The background, sky or darkness, fills most of an image and carries no information. With the
-    background at zero, networks learn considerably faster than from plain bytes.
+    The background (sky or darkness) fills most of an image and carries no information. With the
+    background at zero, networks learn considerably faster than from raw bytes.
 
     Args:
-        values: The bytes, in any order.
-        images: The images that they belong to; the median of every fourth pixel of the newest one
-            is the background.
+        values: Bytes of the images, in any layout.
+        images: Images that the bytes belong to. The background is the median of every fourth pixel
+            of the newest image.
     """
     precision = working_precision(values)
     background = images[:, -1, ::4, ::4].flatten(1).median(1).values.to(precision)
-    # A fresh tensor, changed in place: every pass over this much data is expensive.
+    # The new tensor is modified in place: every pass over this much data is expensive.
     return values.to(precision).sub_(background.view(-1, 1, 1, 1)).mul_(1.0 / 128.0)

@@ -1,7 +1,7 @@
-"""Memory cores: what a network carries from step to step.
+"""Recurrent cores: GRU, LSTM and a windowed transformer.
 
-A core's state is one tensor [B, state_size], so that storage and checkpoints need not know which
-core it is. A state is reset where `first` says that an episode begins.
+A core's state is one tensor, [B, state_size], so that storage and checkpoints do not depend on the
+kind of core. The state is reset where `first` marks the start of an episode.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from warpzone.models.encoder import orthogonal
 
 
 class Memory(nn.Module):
-    """No memory: the base of the others, and the default."""
+    """Identity core without a state: the default, and the base class of the others."""
 
     def __init__(self, size: int):
-        """Makes a core that returns what it is given."""
+        """Creates a core that returns its input."""
         super().__init__()
         self.size = size
         self.state_size = 0
 
     def step(self, x: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
-        """One moment: [B, D] and the state before it; returns the output and the state after."""
+        """Processes one step, [B, D], from a state; returns the output and the next state."""
         return x, state
 
     def unroll(self, x: Tensor, state: Tensor, first: Tensor) -> tuple[Tensor, Tensor]:
-        """Many moments, [T, B, D], with `first` [T, B] marking where episodes begin."""
+        """Processes many steps, [T, B, D]; `first`, [T, B], marks the start of episodes."""
         outputs = []
         for moment, begins in zip(x, first, strict=True):
             state = state * (~begins).to(state.dtype).unsqueeze(1)
@@ -36,48 +36,48 @@ class Memory(nn.Module):
 
 
 class GruMemory(Memory):
-    """A gated recurrent unit."""
+    """Gated recurrent unit."""
 
     def __init__(self, inputs: int, size: int):
-        """Makes the core."""
+        """Creates the core."""
         super().__init__(size)
         self.cell = nn.GRUCell(inputs, size)
         self.state_size = size
         _orthogonal_cell(self.cell)
 
     def step(self, x: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
-        """One moment."""
+        """Processes one step."""
         after: Tensor = self.cell(x, state)
         return after, after
 
 
 class LstmMemory(Memory):
-    """A long short-term memory; its state is the output and the cell beside each other."""
+    """Long short-term memory; its state is the concatenation of output and cell state."""
 
     def __init__(self, inputs: int, size: int):
-        """Makes the core."""
+        """Creates the core."""
         super().__init__(size)
         self.cell = nn.LSTMCell(inputs, size)
         self.state_size = 2 * size
         _orthogonal_cell(self.cell)
 
     def step(self, x: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
-        """One moment."""
+        """Processes one step."""
         hidden, cell = state.chunk(2, dim=1)
         hidden, cell = self.cell(x, (hidden.contiguous(), cell.contiguous()))
         return hidden, torch.cat([hidden, cell], 1)
 
 
 class TransformerMemory(Memory):
-    """Attention over the last `window` moments of the episode, this one included.
+    """Attention over the last `window` steps of the episode, including the current one.
 
-    The state holds the moments themselves, each with a flag that tells it from an empty place.
+    The state holds the inputs of these steps, each with a flag that marks occupied slots.
     """
 
     HEADS = 4
 
     def __init__(self, inputs: int, size: int, window: int):
-        """Makes the core."""
+        """Creates the core."""
         super().__init__(size)
         self.window = window
         self.entry = inputs + 1
@@ -90,7 +90,7 @@ class TransformerMemory(Memory):
         )
 
     def step(self, x: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
-        """One moment."""
+        """Processes one step."""
         flag = torch.ones(x.shape[0], 1, dtype=x.dtype, device=x.device)
         newest = torch.cat([x, flag], 1)
         state = torch.cat([state[:, self.entry :], newest], 1)
@@ -102,7 +102,7 @@ class TransformerMemory(Memory):
 
 
 def make_memory(kind: str, inputs: int, size: int, window: int) -> Memory:
-    """Makes a core by name: 'none', 'gru', 'lstm' or 'transformer'."""
+    """Creates a core by name: 'none', 'gru', 'lstm' or 'transformer'."""
     if kind == "none":
         return Memory(inputs)
     if kind == "gru":

@@ -1,8 +1,8 @@
-"""A map of the objects around Mario, at half the size of a tile and always relative to him.
+"""Map of the objects around Mario, relative to him, with cells of half a tile.
 
-Whether an enemy is in the way depends on how far it is across and how far down, taken together. In
-the tile grid that pair is spread over rows and halves of tiles, and among the features over two
-numbers; here each pair has a cell of its own.
+Whether an enemy is in the way depends on its horizontal and vertical distance jointly. The tile
+grid is too coarse for this, and the features hold the two distances as separate numbers; here, each
+pair of distances has its own cell.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import torch
 from torch import Tensor, nn
 
 ROWS, COLUMNS = 16, 20
-_MIDDLE = 128  # Of features with a sign.
-_UNIT = 2  # Pixels of a distance among the features.
-_CELL = 8.0  # Pixels.
+_MIDDLE = 128  # Zero of signed features.
+_UNIT = 2  # Pixels per unit of a distance feature.
+_CELL = 8.0  # Pixels per cell.
 _ROWS_ABOVE, _COLUMNS_BEHIND = 8, 6
-# Kinds are 255 harmful, 192 can be jumped on, 128 carries Mario: a plane of the map each.
+# Kinds: 255 is harmful, 192 can be stomped, 128 carries Mario. Each has a plane of the map.
 _HARMFUL, _KIND_STEP, _PLANES = 255.0, 63.0, 3
 _PARTS = ("kind", "x", "y", "type", "angle")
-# Fire bars: rows of balls, a cell each, that turn around a middle.
+# Fire bars: rows of balls, one cell each, that rotate around a center.
 _BARS, _LONG_BAR, _BALLS, _BALLS_OF_LONG = (0x1B * 4, 0x1F * 4), 0x1F * 4, 6, 12
 _BALL_MIDDLE = 4.0
 _TURN = 256.0
@@ -30,21 +30,21 @@ _TURN = 256.0
 
 @dataclass(frozen=True)
 class MapTables:
-    """The whole geometry of a map, for whoever draws it without torch.
+    """Geometry of the map, for drawing it without torch.
 
     Attributes:
-        objects: Positions of kind, x, y, type and angle of each object among the features.
+        objects: Feature indices of kind, x, y, type and angle of each object.
         shape: (planes, rows, columns).
-        columns_behind: Columns to the left of Mario.
-        rows_above: Rows above Mario.
-        cell_pixels: Width and height of a cell.
-        unit_pixels: Pixels of a distance among the features.
-        middle: The byte that means no distance.
+        columns_behind: Number of columns to the left of Mario.
+        rows_above: Number of rows above Mario.
+        cell_pixels: Width and height of a cell, in pixels.
+        unit_pixels: Pixels per unit of a distance feature.
+        middle: Byte that means a distance of 0.
         plane_of_kind: Plane of each kind, [256]; kinds without a plane are not drawn.
-        balls_of_type: Balls of each type of fire bar, [256]; 0 for other types.
-        ball_middle: Pixels from the corner of a bar to the middle of its first ball.
-        ball_right: Pixels from the first ball of a bar to each, [256 angles, balls].
-        ball_down: The same downwards.
+        balls_of_type: Number of balls of each type of fire bar, [256]; 0 for other types.
+        ball_middle: Pixels from the corner of a bar to the center of its first ball.
+        ball_right: Horizontal pixels from the first ball to each ball, [256 angles, balls].
+        ball_down: Vertical pixels from the first ball to each ball, [256 angles, balls].
     """
 
     objects: list[list[int]]
@@ -62,14 +62,14 @@ class MapTables:
 
 
 class ObjectMap(nn.Module):
-    """Draws the objects that features list, [B, F] bytes, into cells, [B, size]."""
+    """Draws the objects in the features, [B, F] bytes, onto a map, [B, size]."""
 
     chosen: Tensor
     ball_right: Tensor
     ball_down: Tensor
 
     def __init__(self, features: Sequence[str]):
-        """Finds the objects.
+        """Locates the objects among the features.
 
         Args:
             features: Names of the features.
@@ -85,8 +85,8 @@ class ObjectMap(nn.Module):
         self.register_buffer("ball_down", -away * turned.cos(), persistent=False)
 
     def forward(self, features: Tensor) -> Tensor:
-        """Ones where objects are; those off the map are left out."""
-        # One cell more takes what is not on the map.
+        """Returns the map with ones at objects; objects off the map are omitted."""
+        # An extra cell collects objects that are off the map.
         cells = features.new_zeros(len(features), self.size + 1)
         if self.size:
             listed = features.index_select(1, self.chosen).float()
@@ -105,7 +105,7 @@ class ObjectMap(nn.Module):
         return cells[:, : self.size]
 
     def tables(self) -> MapTables:
-        """The geometry of the map."""
+        """Returns the geometry of the map."""
         every = torch.arange(256.0)
         bars = (every >= _BARS[0]) & (every <= _BARS[1])
         return MapTables(
@@ -124,7 +124,7 @@ class ObjectMap(nn.Module):
         )
 
     def _cells(self, kind: Tensor, right: Tensor, down: Tensor) -> Tensor:
-        """Numbers of the cells at some pixels right of and below Mario; the last for none."""
+        """Returns the cell indices at pixel offsets from Mario; the extra cell if off the map."""
         column = (right / _CELL).floor() + _COLUMNS_BEHIND
         row = (down / _CELL).floor() + _ROWS_ABOVE
         inside = (row >= 0) & (row < ROWS) & (column >= 0) & (column < COLUMNS)
@@ -134,10 +134,10 @@ class ObjectMap(nn.Module):
 
 
 def _plane(kind: Tensor) -> Tensor:
-    """The plane of each kind; those of kinds that are not drawn do not exist."""
+    """Returns the plane of each kind; out of range for kinds that are not drawn."""
     return ((_HARMFUL - kind) / _KIND_STEP).floor()
 
 
 def _ball_count(sort: Tensor) -> Tensor:
-    """Balls of each fire bar."""
+    """Returns the number of balls of each fire bar."""
     return torch.where(sort == _LONG_BAR, _BALLS_OF_LONG, _BALLS)

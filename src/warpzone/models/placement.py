@@ -1,4 +1,4 @@
-"""Moving tensors to the device that a network runs on."""
+"""Moving tensors to a network's device."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Parts = TypeVar("Parts", bound=Tensor | tuple[Any, ...] | dict[str, Any])
 def to_device(parts: Parts, device: torch.device) -> Parts:
     """Moves a tensor, or every tensor of nested tuples and dicts, to a device.
 
-    Copies from pinned memory run in the background. Tensors that are already there are not copied.
+    Copies from pinned memory are asynchronous. Tensors already on the device are not copied.
     """
     if isinstance(parts, Tensor):
         return cast("Parts", parts.to(device, non_blocking=True))

@@ -1,7 +1,7 @@
-"""The first layer of the tile network over lists of active inputs, as a differentiable function.
+"""First layer of the tile network over lists of active inputs, as a differentiable function.
 
-Equal to a dense linear layer and a ReLU, without ever making the wide vectors. Native code computes
-the sums; it is passed in, so nothing here depends on it.
+Equivalent to a dense linear layer and a ReLU, without materializing the wide input vectors. The
+native kernel that computes the sums is passed in, so this module does not depend on it.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 ACTIVE = "active"
-"""Name of the part of an observation that lists its active inputs."""
+"""Name of the observation part that holds the list of active inputs."""
 LIST_DTYPE = torch.int16
-"""Of lists as tensors: the same bits as uint16, for which PyTorch has few operations."""
+"""Dtype of lists as tensors: the bits of uint16, which few PyTorch operations support."""
 
 
 class SparseKernel(Protocol):
-    """What computes: `_native.SparseLinear`. Arrays may be CPU tensors."""
+    """Interface of `_native.SparseLinear`; arrays may be CPU tensors."""
 
     def forward(
         self, store: Any, chosen: Any, weight: Any, bias: Any, *, rectify: bool, out: Any
@@ -37,16 +37,16 @@ class SparseKernel(Protocol):
         weight_gradient: Any,
         bias_gradient: Any,
     ) -> None:
-        """Overwrites the gradients of weight and bias; zeros of `out` pass nothing on."""
+        """Overwrites the gradients of weight and bias; zeros in `out` block the gradient."""
 
 
 class ActiveBatch(NamedTuple):
-    """Samples by number, from a store of lists of active inputs.
+    """Batch of samples, chosen by index from a store of lists of active inputs.
 
     Attributes:
-        kernel: What computes with the lists.
+        kernel: Kernel that computes on the lists.
         store: Lists of all samples, [count, capacity].
-        chosen: Numbers of the samples in this batch, int64.
+        chosen: Indices of the samples in this batch, int64.
     """
 
     kernel: SparseKernel
@@ -55,13 +55,13 @@ class ActiveBatch(NamedTuple):
 
 
 class ListReader:
-    """Runs a first layer on lists.
+    """Runs a first layer on lists of active inputs.
 
-    Copies of a network share it: it has no weights, and native code cannot be copied.
+    Copies of a network share the reader: it has no weights, and its native kernel cannot be copied.
     """
 
     def __init__(self, kernel: SparseKernel):
-        """Takes what computes."""
+        """Stores the kernel."""
         self._kernel = kernel
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ListReader:
@@ -78,8 +78,8 @@ def sparse_linear_relu(layer: nn.Linear, batch: ActiveBatch) -> Tensor:
     """Returns relu(layer(inputs of the batch)), [B, outputs], in full precision.
 
     Args:
-        layer: On the CPU. It is quickest when `store_by_input` has arranged it.
-        batch: The samples.
+        layer: Layer on the CPU; fastest after `store_by_input`.
+        batch: Samples to evaluate.
     """
     result: Tensor = _SparseLinearRelu.apply(  # type: ignore[no-untyped-call]
         layer.weight, layer.bias, batch
@@ -89,10 +89,10 @@ def sparse_linear_relu(layer: nn.Linear, batch: ActiveBatch) -> Tensor:
 
 @torch.no_grad()
 def store_by_input(layer: nn.Linear) -> None:
-    """Arranges a layer's weights in memory so that those of an input lie together.
+    """Stores a layer's weights in memory so that the weights of each input are contiguous.
 
-    Shape, values and state dict stay as they are. Do this before an optimizer is made: it arranges
-    its state like the weights.
+    Shape, values and state dict do not change. Call this before creating an optimizer, whose state
+    takes the memory layout of the weights.
     """
     layer.weight.data = layer.weight.data.t().contiguous().t()
 

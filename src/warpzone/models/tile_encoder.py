@@ -1,7 +1,7 @@
-"""The encoder of tile observations: two linear layers over everything that the grid tells.
+"""Encoder of tile observations: two linear layers over the grid and its features.
 
-The first layer reads dense vectors, or lists of those inputs that are not zero (`sparse.py`), which
-is several times faster and gives the same results up to rounding.
+The first layer reads dense vectors, or lists of the nonzero inputs (`sparse.py`), which is several
+times faster and gives the same results up to rounding.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from warpzone.models.object_map import ObjectMap
 from warpzone.models.sparse import ACTIVE, LIST_DTYPE, ListReader, SparseKernel
 from warpzone.models.tree import Tree
 
-# Planes of a tile grid that the network sees: all but Mario's own, since the features give his
-# position. What stands still need not be seen twice, so of older grids only enemies and lifts are.
+# The network sees all planes of the newest grid except Mario's, since the features hold his
+# position. Of older grids it sees only enemies and lifts, since everything else stands still.
 _PLANES = 5
 _SEEN, _SEEN_BEFORE = (0, 1, 2, 3), (1, 2)
 
 
 class TileEncoder(Encoder):
-    """Two linear layers over the tile grid and its features: as numbers, in bins and on a map."""
+    """Two linear layers over the grid and its features as numbers, bins and an object map."""
 
     planes: Tensor
 
     def __init__(
         self, shape: tuple[int, int, int], features: Sequence[str], hidden: int, size: int
     ):
-        """Makes the encoder.
+        """Creates the encoder.
 
         Args:
-            shape: Of the stacked grids, [C, H, W], the oldest first.
+            shape: Shape of the stacked grids, [C, H, W], oldest first.
             features: Names of the features.
             hidden: Width of the first layer.
             size: Width of the second layer, the output.
@@ -54,15 +54,15 @@ class TileEncoder(Encoder):
         self._lists: ListReader | None = None
 
     def read_lists_with(self, kernel: SparseKernel) -> None:
-        """Lets `forward` take lists of active inputs, `{"active": ...}`, on the CPU.
+        """Enables `forward` to accept lists of active inputs, `{"active": ...}`, on the CPU.
 
         Args:
-            kernel: Computes with lists of this encoder's inputs.
+            kernel: Kernel that computes on lists of this encoder's inputs.
         """
         self._lists = ListReader(kernel)
 
     def prepare(self, obs: Tree) -> Tensor:
-        """Grid and features as one vector of numbers; lists stay as they are."""
+        """Converts grid and features to one input vector; lists are returned unchanged."""
         if ACTIVE in obs:
             return obs[ACTIVE]
         tiles, features = obs["tiles"], obs["features"]
@@ -72,7 +72,7 @@ class TileEncoder(Encoder):
         return torch.cat([part.to(precision) for part in parts], 1)
 
     def single_features(self, features: Tensor) -> tuple[Tensor, Tensor]:
-        """What features say one by one: as numbers, and in bins."""
+        """Converts each feature separately: to a number, and to bins."""
         return (features.to(working_precision(features)) - 128.0) / 64.0, self.bins(features)
 
     def forward(self, obs: Tree | Tensor) -> Tensor:

@@ -1,7 +1,7 @@
-"""Observations as named trees: a dict of arrays or tensors, whatever the observation space.
+"""Observations as named trees: dicts of arrays or tensors for any observation space.
 
-A `Dict` space names its parts itself. A plain `Box` becomes `{"image": ...}` once, at the edge, so
-that storage, replay, collector and learner treat every observation alike and know no names.
+A `Dict` space already has names. A plain `Box` becomes `{"image": ...}` at the boundary, so that
+storage, replay, collector and learner treat all observations alike.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 IMAGE = "image"
-"""Name of the only part of a `Box` observation."""
+"""Name given to a `Box` observation."""
 
 Tree = dict[str, Tensor]
-"""Tensors by name."""
+"""Mapping from names to tensors."""
 Arrays = dict[str, NDArray[Any]]
-"""Arrays by name."""
+"""Mapping from names to arrays."""
 
 From = TypeVar("From")
 To = TypeVar("To")
 
 
 def space_tree(space: spaces.Space[Any]) -> dict[str, spaces.Box]:
-    """The named parts of an observation space.
+    """Returns the named parts of an observation space.
 
     Raises:
-        TypeError: The space is not a `Box`, nor a `Dict` of them.
+        TypeError: The space is neither a `Box` nor a `Dict` of boxes.
     """
     parts = space.spaces if isinstance(space, spaces.Dict) else {IMAGE: space}
     boxes = {name: part for name, part in parts.items() if isinstance(part, spaces.Box)}
@@ -41,36 +41,36 @@ def space_tree(space: spaces.Space[Any]) -> dict[str, spaces.Box]:
 
 
 def torch_dtype(box: spaces.Box) -> torch.dtype:
-    """The dtype of tensors that hold observations of a space."""
+    """Returns the dtype of tensors that hold observations of a space."""
     return torch.from_numpy(np.zeros(0, box.dtype)).dtype
 
 
 def as_tree(obs: Any) -> dict[str, Any]:
-    """An observation as an environment returns it, by name."""
+    """Converts an environment's observation to a tree."""
     return dict(obs) if isinstance(obs, Mapping) else {IMAGE: obs}
 
 
 def as_observation(tree: Mapping[str, Any], space: spaces.Space[Any]) -> Any:
-    """The opposite of `as_tree`: the form that the environment of a space uses."""
+    """Converts a tree to an observation of the space; the inverse of `as_tree`."""
     return dict(tree) if isinstance(space, spaces.Dict) else tree[IMAGE]
 
 
 def map_tree(function: Callable[[From], To], tree: Mapping[str, From]) -> dict[str, To]:
-    """Applies a function to every part."""
+    """Applies a function to every part of a tree."""
     return {name: function(part) for name, part in tree.items()}
 
 
 def to_tensors(obs: Any) -> Tree:
-    """An observation of NumPy arrays as tensors that share their memory."""
+    """Converts an observation of NumPy arrays to tensors that share memory with them."""
     return map_tree(torch.from_numpy, as_tree(obs))
 
 
 def copy_into(target: Mapping[str, NDArray[Any]], source: Mapping[str, Any]) -> None:
-    """Copies every part of a tree into the arrays of another."""
+    """Copies every part of a tree into the arrays of another tree."""
     for name, array in target.items():
         np.copyto(array, source[name])
 
 
 def stack_trees(trees: list[dict[str, NDArray[Any]]]) -> Arrays:
-    """Stacks equal trees along a new first axis."""
+    """Stacks trees of the same structure along a new first axis."""
     return {name: np.stack([tree[name] for tree in trees]) for name in trees[0]}

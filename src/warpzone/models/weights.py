@@ -1,4 +1,4 @@
-"""Weights of networks by name, whether a network was compiled or not."""
+"""Loading of named weights into networks that may or may not be compiled."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from torch import nn
 from warpzone.errors import CheckpointError
 
 COMPILED = "_orig_mod."
-"""Prefix that torch.compile gives to the names of a wrapped network."""
+"""Prefix that torch.compile adds to the parameter names of a wrapped network."""
 _LISTED_KEYS = 20
 
 
 def strip_compiled(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Takes the compiled model's prefix out of a state dict's keys."""
+    """Removes the prefix of compiled modules from the keys of a state dict."""
     return {key.replace(COMPILED, ""): value for key, value in state.items()}
 
 
 def fit_compiled(state: Mapping[str, Any], expected: Iterable[str]) -> dict[str, Any]:
-    """Gives a plain state dict the keys of a model that may be compiled, wholly or in parts.
+    """Renames the keys of a plain state dict to those of a model that may be partly compiled.
 
     Args:
-        state: With plain keys, as checkpoints have them.
-        expected: The keys of the model's own state dict.
+        state: State dict with plain keys, as in checkpoints.
+        expected: Keys of the model's own state dict.
 
     Returns:
-        The same values; keys that the model does not know stay as they are.
+        The same values under the model's keys; unknown keys are unchanged.
     """
     names = {key.replace(COMPILED, ""): key for key in expected}
     return {names.get(key, key): value for key, value in state.items()}
@@ -36,15 +36,15 @@ def fit_compiled(state: Mapping[str, Any], expected: Iterable[str]) -> dict[str,
 def keys_differ(
     expected: Iterable[str], found: Iterable[str], what: str = "the model"
 ) -> CheckpointError | None:
-    """Compares keys, compiled or not.
+    """Compares keys, ignoring the prefix of compiled modules.
 
     Args:
-        expected: What is needed.
-        found: What a checkpoint holds.
-        what: Whose keys they are.
+        expected: Keys that are needed.
+        found: Keys of a checkpoint.
+        what: Owner of the keys, for the message.
 
     Returns:
-        An error that lists missing and unexpected keys, or None when they agree.
+        An error that lists missing and unexpected keys, or None if the keys match.
     """
     needed = {key.replace(COMPILED, "") for key in expected}
     given = {key.replace(COMPILED, "") for key in found}
@@ -66,19 +66,19 @@ def _listed(keys: list[str]) -> str:
 
 
 def load_weights(model: nn.Module, weights: dict[str, Any]) -> None:
-    """Gives a network the weights of a checkpoint, whether either was compiled or not.
+    """Loads the weights of a checkpoint into a network; either may have been compiled.
 
     Raises:
-        CheckpointError: With the list of parts that are missing or unexpected, or of another size.
+        CheckpointError: Weights are missing or unexpected, or have a different shape.
     """
     model.load_state_dict(check_weights(model, weights))
 
 
 def check_weights(model: nn.Module, weights: Mapping[str, Any]) -> dict[str, Any]:
-    """Compares names and shapes, and returns the weights under the names of the network.
+    """Checks names and shapes, and returns the weights under the network's names.
 
     Raises:
-        CheckpointError: With the list of parts that are missing or unexpected, or of another size.
+        CheckpointError: Weights are missing or unexpected, or have a different shape.
     """
     expected = model.state_dict()
     error = keys_differ(expected, weights)

@@ -1,1 +1,1 @@
-"""Prioritized replay: pictures kept once, transitions drawn in proportion to what they teach."""
+"""Prioritized replay: frames are stored once, transitions sampled in proportion to priority."""

@@ -1,4 +1,4 @@
-"""The prioritized replay buffer: transitions with returns, sampled by how much better they were."""
+"""Prioritized replay buffer of transitions with returns, prioritized by positive advantage."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from warpzone.replay.columns import Column, Indices, PlainColumn, StackedColumn
 from warpzone.replay.metrics import SampleMetrics, priority_metrics
 from warpzone.replay.samplers import ChosenSampler, SumTree
 
-_SMALLEST_PRIORITY = 1e-3
+_MIN_PRIORITY = 1e-3
 
 
 class Transitions(NamedTuple):
-    """What a rollout adds to replay, [T, N, ...], all on the CPU.
+    """Transitions of a rollout, [T, N, ...], all on the CPU.
 
     Attributes:
         obs: Observations by name.
-        first: Whether an episode begins with the observation.
+        first: Whether the observation is the first of an episode.
         actions: Actions taken.
-        returns: What they led to.
-        values: What the critic had expected.
+        returns: Returns of the actions.
+        values: Value estimates of the critic.
     """
 
     obs: Tree
@@ -45,9 +45,9 @@ class Sample(NamedTuple):
     Attributes:
         obs: Observations by name.
         actions: Actions taken.
-        returns: What they led to.
-        weights: Importance weights, at most 1.
-        indices: Identify the transitions for `set_priorities`.
+        returns: Returns of the actions.
+        weights: Importance-sampling weights, at most 1.
+        indices: Indices of the transitions, for `set_priorities`.
     """
 
     obs: Tree
@@ -58,7 +58,7 @@ class Sample(NamedTuple):
 
 
 class PrioritizedReplay:
-    """Keeps the last transitions of all environments."""
+    """Stores the most recent transitions of all environments."""
 
     def __init__(
         self,
@@ -71,21 +71,21 @@ class PrioritizedReplay:
         device: torch.device | None = None,
         seed: int = 0,
     ):
-        """Allocates everything once.
+        """Allocates the whole buffer.
 
         Args:
             options: Capacity, priorities and precision.
-            obs_spaces: The named parts of one observation.
-            tree: An empty sum-tree of the capacity.
-            num_envs: N.
-            stacks: Parts that are stacks of frames, with the number of frames; frames are stored
-                once, everything else as it is.
-            device: The network's, where samples may be drawn.
-            seed: Of the samples.
+            obs_spaces: Named parts of one observation.
+            tree: Empty sum tree with the same capacity.
+            num_envs: Number of environments.
+            stacks: Parts that are stacks of frames, with the number of frames. Each frame of a
+                stack is stored once; other parts are stored unchanged.
+            device: Device of the network, on which sampling may run.
+            seed: Random seed for sampling.
         """
         self.capacity = options.capacity
         self.pushed = 0
-        """Transitions pushed so far."""
+        """Number of transitions added so far."""
         self._alpha = options.alpha
         self._columns: dict[str, Column] = {
             name: StackedColumn(self.capacity, space, num_envs, stacks[name])
@@ -102,24 +102,24 @@ class PrioritizedReplay:
         self._metrics = SampleMetrics()
 
     def __len__(self) -> int:
-        """Transitions that are stored."""
+        """Returns the number of stored transitions."""
         return min(self.pushed, self.capacity)
 
     @property
     def nbytes(self) -> int:
-        """Memory that is allocated, the tree included."""
+        """Allocated memory in bytes, including the tree."""
         columns = sum(column.nbytes for column in self._columns.values())
         return columns + self._actions.nbytes + self._returns.nbytes + self._sampler.tree.nbytes
 
     def push(self, transitions: Transitions) -> None:
-        """Stores a rollout in place of the oldest transitions.
+        """Adds a rollout, replacing the oldest transitions.
 
         Raises:
-            ValueError: For more transitions at once than fit.
+            ValueError: The rollout has more transitions than the buffer can hold.
         """
         count = transitions.actions.numel()
         if count > self.capacity:
-            raise ValueError(f"{count} transitions at once do not fit into {self.capacity}")
+            raise ValueError(f"{count} transitions do not fit into a capacity of {self.capacity}")
         slots = (self.pushed + np.arange(count)) % self.capacity
         first = transitions.first.numpy()
         for name, column in self._columns.items():
@@ -132,11 +132,11 @@ class PrioritizedReplay:
 
     def _priorities(self, advantages: Tensor) -> NDArray[np.float64]:
         better = advantages.double().clamp(min=0.0).nan_to_num(0.0).reshape(-1).numpy()
-        priorities: NDArray[np.float64] = (better + _SMALLEST_PRIORITY) ** self._alpha
+        priorities: NDArray[np.float64] = (better + _MIN_PRIORITY) ** self._alpha
         return priorities
 
     def _forget_lost(self) -> None:
-        """Transitions whose frames made room for newer ones are never sampled again."""
+        """Sets the priority of transitions whose frames were overwritten to zero."""
         lost = np.zeros(len(self), np.bool_)
         for column in self._columns.values():
             lost |= column.is_lost(len(self))
@@ -149,16 +149,16 @@ class PrioritizedReplay:
         """Samples transitions, with repetition, in proportion to their priorities.
 
         Args:
-            count: How many.
-            beta: How much of the bias of unequal probabilities the weights correct: 0 to 1.
+            count: Number of transitions.
+            beta: Exponent of the importance-sampling weights, from 0 (no correction) to 1.
 
         Raises:
-            ValueError: Nothing was pushed yet.
+            ValueError: The buffer is empty.
         """
         if not len(self):
-            raise ValueError("nothing was pushed yet")
+            raise ValueError("the replay buffer is empty")
         began = time.perf_counter()
-        # One sample from each of `count` equal parts of the sum: as proportional, less variance.
+        # Stratified: one sample from each of `count` equal parts of the sum reduces variance.
         noise = torch.rand(count, generator=self._random, dtype=torch.float64).numpy()
         indices = self._sampler.find((np.arange(count) + noise) / count)
         drawn = time.perf_counter()
@@ -175,13 +175,13 @@ class PrioritizedReplay:
         return result
 
     def set_priorities(self, indices: Indices, advantages: Tensor) -> None:
-        """Gives sampled transitions priorities by how much better they are than expected."""
-        # A transition that was sampled twice has one advantage; devices want each index once.
+        """Updates the priorities of sampled transitions from their advantages."""
+        # A transition may have been sampled twice, but device samplers need unique indices.
         indices, places = np.unique(indices, return_index=True)
         self._sampler.set(indices, self._priorities(advantages.cpu())[places])
 
     def take_metrics(self) -> dict[str, float | int]:
-        """How full the buffer is and how it was sampled since the last call."""
+        """Returns metrics of the buffer, and of sampling since the last call."""
         row: dict[str, float | int] = {
             "replay/fill": (len(self) - self._lost) / self.capacity,
             "replay/pushed": self.pushed,
@@ -194,7 +194,7 @@ class PrioritizedReplay:
         return weights[weights > 0]
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything, as views where it is large: save it before the next push."""
+        """Returns the whole state; large arrays are views, so save it before the next push."""
         used = len(self)
         return {
             "pushed": self.pushed,
@@ -207,7 +207,7 @@ class PrioritizedReplay:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restores what `state_dict` of a buffer with the same options returned."""
+        """Restores the state of a buffer with the same options."""
         self.pushed = state["pushed"]
         used = len(self)
         for name, column in self._columns.items():

@@ -1,4 +1,4 @@
-"""The observations of a replay buffer, one column for each named part."""
+"""Observations of a replay buffer, one column per named part."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from warpzone.replay.frames import FrameStore, StackWriter
 
 Indices = NDArray[np.int64]
 
-# Room for stacks that share nothing with the step before: starts from save states.
+# Extra room for stacks that share no frames with the previous step (starts from save states).
 _SPARE_FRAMES = 1.1
 
 
@@ -23,26 +23,26 @@ class Column(Protocol):
 
     @property
     def nbytes(self) -> int:
-        """Memory that is allocated."""
+        """Allocated memory in bytes."""
 
     def write(self, slots: Indices, values: Tensor, first: NDArray[np.bool_]) -> None:
-        """Stores the values of a rollout, [T, N, ...], in slots given step by step."""
+        """Stores the values of a rollout, [T, N, ...]; slots are in time-major order."""
 
     def take(self, slots: Indices) -> Tensor:
         """Returns stored values, [B, ...]."""
 
     def is_lost(self, used: int) -> NDArray[np.bool_]:
-        """Which of the first `used` slots can no longer be read."""
+        """Returns which of the first `used` slots can no longer be read."""
 
     def state_dict(self, used: int) -> dict[str, Any]:
-        """The first `used` slots, as views."""
+        """Returns the first `used` slots, as views."""
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restores what `state_dict` returned."""
+        """Restores the state returned by `state_dict`."""
 
 
 class PlainColumn:
-    """Values that are stored as they are."""
+    """Values that are stored unchanged."""
 
     def __init__(self, capacity: int, space: spaces.Box):
         """Allocates the slots."""
@@ -50,7 +50,7 @@ class PlainColumn:
 
     @property
     def nbytes(self) -> int:
-        """Memory that is allocated."""
+        """Allocated memory in bytes."""
         return self._values.nbytes
 
     def write(self, slots: Indices, values: Tensor, first: NDArray[np.bool_]) -> None:
@@ -63,15 +63,15 @@ class PlainColumn:
         return torch.from_numpy(self._values[slots])
 
     def is_lost(self, used: int) -> NDArray[np.bool_]:
-        """None."""
+        """Returns all False: plain values are never lost."""
         return np.zeros(used, np.bool_)
 
     def state_dict(self, used: int) -> dict[str, Any]:
-        """The values."""
+        """Returns the stored values."""
         return {"values": torch.from_numpy(self._values[:used])}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restores what `state_dict` returned."""
+        """Restores the state returned by `state_dict`."""
         self._values[: len(state["values"])] = state["values"].numpy()
 
 
@@ -83,9 +83,9 @@ class StackedColumn:
 
         Args:
             capacity: Number of slots.
-            space: Of a stack; its first side is a multiple of `stack`.
-            num_envs: N.
-            stack: Frames in a stack.
+            space: Space of a stack; its first dimension is a multiple of `stack`.
+            num_envs: Number of environments.
+            stack: Number of frames per stack.
         """
         self._shape = space.shape
         if self._shape[0] % stack:
@@ -98,7 +98,7 @@ class StackedColumn:
 
     @property
     def nbytes(self) -> int:
-        """Memory that is allocated."""
+        """Allocated memory in bytes."""
         return self.frames.nbytes + self._numbers.nbytes
 
     def write(self, slots: Indices, values: Tensor, first: NDArray[np.bool_]) -> None:
@@ -110,16 +110,16 @@ class StackedColumn:
             self._numbers[at] = self._writer.write(stacks[t], first[t])
 
     def take(self, slots: Indices) -> Tensor:
-        """Returns stacks."""
+        """Returns stored stacks."""
         frames = self.frames.take(self._numbers[slots])
         return torch.from_numpy(frames.reshape(len(slots), *self._shape))
 
     def is_lost(self, used: int) -> NDArray[np.bool_]:
-        """Stacks whose oldest frame has made room for a newer one."""
+        """Returns which stacks have lost their oldest frame to a newer one."""
         return ~self.frames.holds(self._numbers[:used].min(1))
 
     def state_dict(self, used: int) -> dict[str, Any]:
-        """Frames, and the stacks made of them."""
+        """Returns the frames and the stacks that refer to them."""
         return {
             "frames": self.frames.state_dict(),
             "writer": self._writer.state_dict(),
@@ -127,7 +127,7 @@ class StackedColumn:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restores what `state_dict` returned."""
+        """Restores the state returned by `state_dict`."""
         self.frames.load_state_dict(state["frames"])
         self._writer.load_state_dict(state["writer"])
         self._numbers[: len(state["numbers"])] = state["numbers"].numpy()

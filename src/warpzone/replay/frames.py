@@ -1,7 +1,8 @@
-"""Frames stored once each, and the stacks that are rebuilt from them.
+"""Storage of frames, and of frame stacks as lists of frame numbers.
 
-An observation is a stack of the last few frames. Stored whole, every frame would take memory once
-for each stack that shows it. Here a stack is a row of frame numbers.
+An observation is a stack of the last few frames. Stored directly, every frame would take memory
+once per stack that contains it. Here each frame is stored once, and a stack is a row of frame
+numbers.
 """
 
 from __future__ import annotations
@@ -17,56 +18,56 @@ Frames = NDArray[Any]
 
 
 class FrameStore:
-    """A ring of frames. A frame's number never changes and is never used again."""
+    """Ring buffer of frames. A frame's number never changes and is never reused."""
 
     def __init__(self, slots: int, shape: tuple[int, ...], dtype: Any = np.uint8):
-        """Allocates room for `slots` frames; the system provides the memory as it fills."""
+        """Allocates room for `slots` frames; the OS commits the memory as it fills."""
         self._ring: Frames = np.zeros((slots, *shape), dtype)
         self.total = 0
-        """Frames added so far."""
+        """Number of frames added so far."""
 
     @property
     def slots(self) -> int:
-        """How many frames fit."""
+        """Capacity in frames."""
         return len(self._ring)
 
     @property
     def nbytes(self) -> int:
-        """Memory that is allocated."""
+        """Allocated memory in bytes."""
         return self._ring.nbytes
 
     def add(self, frames: Frames) -> Numbers:
-        """Stores frames in place of the oldest and returns their numbers."""
+        """Stores frames, replacing the oldest, and returns their numbers."""
         numbers = np.arange(self.total, self.total + len(frames))
         self._ring[numbers % self.slots] = frames
         self.total += len(frames)
         return numbers
 
     def holds(self, numbers: Numbers) -> NDArray[np.bool_]:
-        """Whether frames are still stored."""
+        """Returns which frames are still stored."""
         return numbers >= self.total - self.slots
 
     def take(self, numbers: Numbers) -> Frames:
-        """Returns frames by number, in an array of the numbers' shape and theirs."""
+        """Returns frames by number; the shape is `numbers.shape` plus the shape of a frame."""
         taken: Frames = self._ring[numbers % self.slots]
         return taken
 
     def state_dict(self) -> dict[str, Any]:
-        """All frames that are stored."""
+        """Returns all stored frames."""
         used = self._ring[: min(self.total, self.slots)]
         return {"frames": torch.from_numpy(used), "total": self.total}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restores what `state_dict` returned."""
+        """Restores the state returned by `state_dict`."""
         self._ring[: len(state["frames"])] = state["frames"].numpy()
         self.total = state["total"]
 
 
 class StackWriter:
-    """Adds those frames of stacked observations that are not stored yet."""
+    """Adds the frames of stacked observations that are not stored yet."""
 
     def __init__(self, store: FrameStore, num_envs: int, stack: int):
-        """Begins without knowing any earlier observation."""
+        """Creates a writer without previous observations."""
         self._store, self._stack = store, stack
         self._last: Numbers | None = None
         self._num_envs = num_envs
@@ -76,7 +77,7 @@ class StackWriter:
 
         Args:
             stacks: [N, stack, ...], the newest frame last.
-            first: Where an episode begins: the stack there shares nothing with the step before.
+            first: Where an episode begins; such a stack shares no frames with the previous step.
 
         Returns:
             Numbers of the frames, [N, stack].
@@ -93,7 +94,7 @@ class StackWriter:
         return numbers
 
     def _write_start(self, stack: Frames) -> list[int]:
-        """After a reset a stack repeats one frame; after a start from a save state it may not."""
+        """Stores a first stack: one repeated frame after a reset, maybe several otherwise."""
         numbers: list[int] = []
         for position, frame in enumerate(stack):
             if position and np.array_equal(frame, stack[position - 1]):
@@ -103,9 +104,9 @@ class StackWriter:
         return numbers
 
     def state_dict(self) -> dict[str, Any]:
-        """What the next step's stacks are made of."""
+        """Returns the frame numbers that the next stacks build on."""
         return {"last": self._last}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restores what `state_dict` returned."""
+        """Restores the state returned by `state_dict`."""
         self._last = state["last"]

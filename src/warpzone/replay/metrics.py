@@ -11,16 +11,16 @@ Row = dict[str, float | int]
 
 
 class SampleMetrics:
-    """How many different transitions samples contained, and how long sampling took."""
+    """Measures how many distinct transitions samples contain, and how long sampling takes."""
 
     def __init__(self) -> None:
-        """Begins with no samples."""
+        """Creates empty metrics."""
         self._samples = 0
         self._unique_last = self._unique_sum = 0.0
         self._draw_seconds = self._gather_seconds = 0.0
 
     def note(self, indices: NDArray[np.int64], draw: float, gather: float) -> None:
-        """Takes a sample: its indices, and the seconds of finding and of gathering it."""
+        """Records a sample: its indices, and the seconds for drawing and gathering it."""
         self._samples += 1
         self._unique_last = len(np.unique(indices)) / len(indices)
         self._unique_sum += self._unique_last
@@ -28,7 +28,7 @@ class SampleMetrics:
         self._gather_seconds += gather
 
     def take(self) -> Row:
-        """Seconds since the last call, ratios of the whole run; empty before the first sample."""
+        """Returns seconds since the last call and ratios of the run; empty without samples."""
         if not self._samples:
             return {}
         draw, gather = self._draw_seconds, self._gather_seconds
@@ -42,17 +42,17 @@ class SampleMetrics:
         }
 
     def state_dict(self) -> dict[str, Any]:
-        """The ratios of the whole run."""
+        """Returns the ratios of the whole run."""
         return {"samples": self._samples, "last": self._unique_last, "sum": self._unique_sum}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restores what `state_dict` returned."""
+        """Restores the state returned by `state_dict`."""
         self._samples, self._unique_last = state["samples"], state["last"]
         self._unique_sum = state["sum"]
 
 
 def priority_metrics(weights: NDArray[np.float64]) -> Row:
-    """The distribution of the priorities."""
+    """Summarizes the distribution of the priorities."""
     if not len(weights):
         return {}
     p50, p90, p99 = np.percentile(weights, (50, 90, 99))

@@ -1,4 +1,4 @@
-"""Sampling in proportion to weights: a sum-tree, or a cumulative sum on the network's device."""
+"""Sampling in proportion to weights: a sum tree, or a cumulative sum on the network's device."""
 
 from __future__ import annotations
 
@@ -23,46 +23,46 @@ _TRIALS = 16
 
 
 class SumTree(Protocol):
-    """Weights that can be changed and sampled in logarithmic time."""
+    """Weights that can be updated and sampled in logarithmic time."""
 
     @property
     def total(self) -> float:
-        """Sum of all weights."""
+        """Returns the sum of all weights."""
 
     @property
     def nbytes(self) -> int:
-        """Memory that is allocated."""
+        """Allocated memory in bytes."""
 
     def set(self, indices: Indices, weights: Weights) -> None:
-        """Gives indices new weights."""
+        """Sets the weights of indices."""
 
     def get(self, indices: Indices) -> Weights:
-        """Weights of indices."""
+        """Returns the weights of indices."""
 
     def find(self, shares: Weights) -> Indices:
-        """The indices at these shares of the sum."""
+        """Returns the indices at these fractions of the cumulative sum."""
 
     def weights(self) -> Weights:
-        """All weights."""
+        """Returns all weights."""
 
 
 class DeviceSampler:
-    """The same as a tree by a cumulative sum and a binary search, on any torch device."""
+    """Equivalent of a sum tree by cumulative sum and binary search, on any torch device."""
 
     def __init__(self, capacity: int, device: torch.device):
-        """Begins with every weight at 0."""
-        # Apple's GPUs have no doubles; with floats a share may lead to a neighbour.
+        """Creates a sampler with all weights 0."""
+        # Apple GPUs have no float64; with float32, a fraction may map to a neighboring index.
         self._dtype = torch.float32 if device.type == "mps" else torch.float64
         self._weights = torch.zeros(capacity, dtype=self._dtype, device=device)
 
     def set(self, indices: Indices, weights: Weights) -> None:
-        """Gives indices new weights; no index appears twice."""
+        """Sets the weights of indices, which must be unique."""
         self._weights[self._here(indices)] = self._here(weights).to(self._dtype)
 
     def find(self, shares: Weights) -> Indices:
-        """The indices at these shares (from 0 to below 1) of the sum; none without weight."""
+        """Returns the indices at these fractions, in [0, 1), of the sum; never one of weight 0."""
         sums = torch.cumsum(self._weights, 0)
-        # Rounding must not carry a share to the end: the entries behind it may have no weight.
+        # Rounding must not push a fraction to the end, where entries may have weight 0.
         below = torch.nextafter(sums[-1], torch.zeros_like(sums[-1]))
         wanted = torch.minimum(self._here(shares).to(self._dtype) * sums[-1], below)
         found: Indices = torch.searchsorted(sums, wanted, right=True).cpu().numpy()
@@ -73,10 +73,10 @@ class DeviceSampler:
 
 
 class ChosenSampler:
-    """The tree, or the device where that is faster.
+    """Samples with the tree, or with the device if that is faster.
 
-    Both turn the same share into the same index, so the choice does not change what a run learns
-    (except where rounding moves a share across a border).
+    Both map the same fraction to the same index, so the choice does not change what a run learns
+    (except where rounding moves a fraction across a boundary).
     """
 
     def __init__(
@@ -87,15 +87,15 @@ class ChosenSampler:
         kind: Kind = "auto",
         clock: Callable[[], float] = time.perf_counter,
     ):
-        """Chooses.
+        """Creates the sampler.
 
         Args:
-            tree: An empty sum-tree.
-            capacity: Indices are below it.
-            device: The network's; the CPU by default.
-            kind: auto: unless the device is the CPU, it is tried beside the tree for some samples,
-                and used if it is faster.
-            clock: For tests.
+            tree: Empty sum tree.
+            capacity: Number of indices.
+            device: Device of the network; defaults to the CPU.
+            kind: Sampler to use. With 'auto' and a device other than the CPU, both are timed on
+                the first samples, and the faster one is used.
+            clock: Clock; for tests.
         """
         self.tree = tree
         place = device or torch.device("cpu")
@@ -107,17 +107,17 @@ class ChosenSampler:
 
     @property
     def uses_device(self) -> bool:
-        """Whether the device makes the next sample."""
+        """Whether the device draws the next sample."""
         return self._device is not None
 
     def set(self, indices: Indices, weights: Weights) -> None:
-        """Gives indices new weights."""
+        """Sets the weights of indices."""
         self.tree.set(indices, weights)
         if self._device is not None:
             self._device.set(indices, weights)
 
     def find(self, shares: Weights) -> Indices:
-        """The indices at these shares of the sum."""
+        """Returns the indices at these fractions of the cumulative sum."""
         if self._device is None:
             return self.tree.find(shares)
         if not self._on_trial:
@@ -138,7 +138,7 @@ class ChosenSampler:
         if device > tree:
             self._device = None
         _log.info(
-            "replay samples by the %s: %.0f us, the other sampler takes %.0f us",
+            "replay samples with the %s: %.0f us per batch; the other sampler takes %.0f us",
             "sum-tree" if self._device is None else "device",
             *(sorted((tree, device))),
         )

@@ -1,7 +1,6 @@
-"""The action override: replaces the policy's actions for a while.
+"""Action override: temporarily replaces the policy's actions.
 
-Overridden steps are not the policy's choice. The collector marks them, and the learner leaves them
-out of its losses.
+The collector marks overridden steps, and the learner excludes them from its losses.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ class ActionOverride:
     """Replaces the actions of environments that follow a plan."""
 
     def __init__(self, num_envs: int, script: Sequence[int] = (), episodes: int = 0):
-        """Makes an override.
+        """Creates an override.
 
         Args:
             num_envs: Number of environments.
@@ -30,13 +29,13 @@ class ActionOverride:
         self._left: dict[int, list[int]] = {}
 
     def follow(self, plan: Sequence[int], envs: Sequence[int], offset: int = 0) -> None:
-        """Lets environments follow a plan from the next step on, across episodes, to its end.
+        """Makes environments follow a plan to its end, from the next step on, across episodes.
 
         Args:
             plan: Actions, one per step.
             envs: Indices of the environments.
-            offset: Each environment begins this many steps later in the plan than the one before,
-                and ends with what it left out, so that not all of them meet the same trouble.
+            offset: Each environment starts this many steps later in the plan than the previous one
+                and plays the skipped part at the end, so that they do not all fail at one place.
         """
         for position, env in enumerate(envs):
             at = position * offset % len(plan)
@@ -44,18 +43,18 @@ class ActionOverride:
 
     @property
     def active(self) -> int:
-        """Number of environments that follow a plan now."""
+        """Number of environments that currently follow a plan."""
         return len(self._left)
 
     def apply(self, actions: NDArray[np.int64], first: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Replaces the actions of environments that follow a plan.
 
         Args:
-            actions: The policy's actions; changed in place.
-            first: Environments whose episode begins with this step.
+            actions: Actions of the policy; modified in place.
+            first: Whether an environment's episode begins with this step.
 
         Returns:
-            Which actions were replaced.
+            A mask of the replaced actions.
         """
         if self._script:
             for env in np.flatnonzero(first & (self._begun < self._episodes)).tolist():
@@ -93,10 +92,10 @@ class ActionOverride:
         return actions
 
     def state_dict(self) -> dict[str, Any]:
-        """What is left of every plan."""
+        """Returns the remainder of every plan."""
         return {"begun": self._begun.tolist(), "left": dict(self._left)}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restores what `state_dict` returned."""
+        """Restores the state returned by `state_dict`."""
         self._begun = np.asarray(state["begun"], np.int64)
         self._left = {int(env): list(plan) for env, plan in state["left"].items()}

@@ -1,4 +1,4 @@
-"""Collecting a rollout with the present policy."""
+"""Collects rollouts with the current policy."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ from warpzone.rollout.rollout_env import Info, RolloutEnv, StepInfo
 from warpzone.rollout.storage import RolloutStorage
 
 Infer = Callable[[Tree, Tensor, Tensor], Decision]
-"""Runs a network on observations, recurrent state and `first`; logits and values on the host."""
+"""Runs a network on observations, state and `first`; returns logits and values on the host."""
 
 
 class StepObserver(Protocol):
-    """Sees every step."""
+    """Called after every step."""
 
     def __call__(self, info: Info, rewards: NDArray[np.float32], ended: NDArray[np.bool_]) -> None:
-        """Takes the info of the step just taken, its rewards and which episodes it ended."""
+        """Receives the info of the step just taken, its rewards and which episodes ended."""
 
 
 class StepSignals(Protocol):
-    """What learning needs to know of a step besides its reward; the environment's side knows."""
+    """Signals of the environment that learning needs besides rewards."""
 
     def begin(self) -> None:
-        """Every environment has been reset."""
+        """Called after a reset of all environments."""
 
     def discount_exponents(self, info: Info, ended: NDArray[np.bool_]) -> NDArray[np.float32]:
-        """Exponent of the additional discount of the step just taken."""
+        """Returns the exponents of the additional discount for the step just taken."""
 
     def has_no_future(self, info: Info) -> NDArray[np.bool_]:
-        """Where a truncated episode would not have earned anything more."""
+        """Returns where a truncated episode would not have earned further reward."""
 
 
 @dataclass
 class CollectTimes:
-    """Seconds of one rollout by what they were spent on."""
+    """Seconds spent on each part of collecting a rollout."""
 
     environment: float = 0.0
     inference: float = 0.0
@@ -52,12 +52,12 @@ class CollectTimes:
 
 
 class RolloutCollector(Protocol):
-    """Fills storage with steps of the policy.
+    """Interface of collectors.
 
     Attributes:
-        env: The environments.
-        model: The policy; it is read, never changed.
-        storage: Where the next rollout is written.
+        env: Environments to step.
+        model: Policy; never modified.
+        storage: Storage for the next rollout.
         state: Recurrent state of the policy.
     """
 
@@ -67,23 +67,23 @@ class RolloutCollector(Protocol):
     state: Tensor
 
     def begin(self, seed: int | None) -> None:
-        """Resets every environment."""
+        """Resets all environments."""
 
     def put_first(self, obs: Arrays, first: NDArray[np.bool_]) -> None:
-        """Lets the next rollout begin with these observations."""
+        """Sets the observations that the next rollout starts with."""
 
     def collect(self) -> CollectTimes:
-        """Fills the storage."""
+        """Collects a rollout into the storage."""
 
     def state_dict(self) -> dict[str, Any]:
-        """What the collector itself keeps from rollout to rollout."""
+        """Returns the state that the collector keeps between rollouts."""
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restores what `state_dict` returned."""
+        """Restores the state returned by `state_dict`."""
 
 
 class Collector:
-    """Fills storage with steps of the policy, one step of all environments at a time."""
+    """Steps the environments with the policy, all at once, and fills the storage."""
 
     def __init__(
         self,
@@ -97,18 +97,17 @@ class Collector:
         override: ActionOverride | None = None,
         signals: StepSignals | None = None,
     ):
-        """Assembles the parts; nothing is played yet.
+        """Creates the collector; call `begin` before the first rollout.
 
         Args:
-            env: The environments.
-            model: The policy; it is read, never changed.
-            storage: Where the rollout is written.
-            generator: Samples the actions.
-            infer: Runs the model on a batch in the host's memory; autocast and device are its
-                concern.
+            env: Environments to step.
+            model: Policy; never modified.
+            storage: Storage for the rollout.
+            generator: Random generator that samples actions.
+            infer: Runs the model on a batch in host memory; handles autocast and device.
             observers: Called after every step.
-            override: Replaces actions now and then.
-            signals: Discount exponents and hopeless truncations; by default there are none.
+            override: Replaces some actions of the policy.
+            signals: Discount exponents and hopeless truncations; none by default.
         """
         self.env, self.model, self.storage = env, model, storage
         self.state = model.initial_state(storage.num_envs)
@@ -116,7 +115,7 @@ class Collector:
         self._override, self._signals = override, signals
 
     def begin(self, seed: int | None) -> None:
-        """Resets every environment."""
+        """Resets all environments."""
         obs, _ = self.env.reset(seed=seed)
         if self._signals is not None:
             self._signals.begin()
@@ -124,13 +123,13 @@ class Collector:
         self.state = self.model.initial_state(self.storage.num_envs)
 
     def put_first(self, obs: Arrays, first: NDArray[np.bool_]) -> None:
-        """Lets the next rollout begin with these observations."""
+        """Sets the observations that the next rollout starts with."""
         self.storage.put_first(obs)
         self.storage.first[0] = torch.from_numpy(first)
 
     @torch.inference_mode()
     def collect(self) -> CollectTimes:
-        """Fills the storage."""
+        """Collects a rollout into the storage."""
         storage, times, start = self.storage, CollectTimes(), time.perf_counter()
         self.model.draw_noise(self._generator)
         storage.state.copy_(self.state)
@@ -155,7 +154,7 @@ class Collector:
         return {"memory": self.state}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restores what `state_dict` returned."""
+        """Restores the state returned by `state_dict`."""
         self.state = state["memory"].to(self.state.device)
 
     def _choose(self, t: int) -> NDArray[np.int64]:
@@ -174,7 +173,7 @@ class Collector:
         return actions.numpy()
 
     def _record(self, t: int, step: StepInfo) -> None:
-        """Stores what follows from a step, and shows it to the observers."""
+        """Stores the results of a step and calls the observers."""
         storage = self.storage
         ended = storage.terminated[t] | storage.truncated[t]
         storage.first[t + 1] = ended
@@ -188,10 +187,10 @@ class Collector:
             observe(step.taken, storage.rewards[t].numpy(), ended.numpy())
 
     def _value_truncated(self, t: int, final_obs: Arrays, info: Info) -> None:
-        """Bootstraps truncated episodes from the state in which they were truncated.
+        """Bootstraps truncated episodes from their final state.
 
-        Where there is no future, the value is zero whatever the critic says: the critic does not
-        see for how long an episode has been getting nowhere.
+        Hopeless truncations get value 0 instead: the critic does not see how long an episode has
+        made no progress.
         """
         envs = self.storage.truncated[t].nonzero().squeeze(1)
         rows = envs.numpy()
@@ -210,6 +209,6 @@ class Collector:
 
 
 def sample(logits: Tensor, generator: torch.Generator) -> Tensor:
-    """Samples an action from each distribution, by the Gumbel-max trick."""
+    """Samples an action from each distribution with the Gumbel-max trick."""
     noise = torch.empty_like(logits).exponential_(generator=generator).log_().neg_()
     return (logits + noise).argmax(-1)

@@ -1,8 +1,7 @@
-"""Environments as the collector steps them: observations by name, episodes that follow each other.
+"""Adapters of vector environments for the collector: named observations, same-step autoreset.
 
-Two adapters cover every vector environment. `DirectEnv` is for environments that write into given
-arrays and reset themselves within a step. `SteppedEnv` is for all others, in particular for those
-inside a `gymnasium.vector.VectorWrapper`.
+`DirectEnv` is for environments that write into given arrays and reset themselves within a step.
+`SteppedEnv` is for all others, in particular those inside a `gymnasium.vector.VectorWrapper`.
 """
 
 from __future__ import annotations
@@ -18,16 +17,16 @@ from warpzone.models.tree import Arrays, as_observation, as_tree, copy_into, spa
 from warpzone.step_info import step_info
 
 Info = dict[str, Any]
-"""Arrays by name, one value per environment."""
+"""Mapping from field names to arrays with one value per environment."""
 
 
 class StepInfo(NamedTuple):
-    """What an environment reports about a step, besides what it writes into arrays.
+    """Infos of a step, and final observations.
 
     Attributes:
-        taken: Info of the step just taken: where an episode ended, of its end.
-        now: Info of the present state: where an episode ended, of the start of the next one.
-        final_obs: Where an episode ended, its last observation; None if none did.
+        taken: Info of the step just taken. Where an episode ended, it describes the end.
+        now: Info of the current state. Where an episode ended, it describes the next episode.
+        final_obs: Final observations of ended episodes; None if no episode ended.
     """
 
     taken: Info
@@ -36,16 +35,16 @@ class StepInfo(NamedTuple):
 
 
 class RolloutEnv(Protocol):
-    """What a collector needs of an environment.
+    """Interface of environments for the collector.
 
-    Where an episode ends, the next one begins within the same step.
+    When an episode ends, the next one begins within the same step.
     """
 
     num_envs: int
     obs_spaces: dict[str, spaces.Box]
 
     def reset(self, *, seed: int | None = None) -> tuple[Arrays, Info]:
-        """Begins an episode in every environment."""
+        """Resets all environments."""
 
     def step_into(
         self,
@@ -55,17 +54,17 @@ class RolloutEnv(Protocol):
         terminated: NDArray[np.bool_],
         truncated: NDArray[np.bool_],
     ) -> StepInfo:
-        """Steps every environment and writes into the given arrays."""
+        """Steps all environments and writes into the given arrays."""
 
 
 class WritingEnv(Protocol):
-    """A vector environment with same-step autoreset that writes into given arrays."""
+    """Vector environment with same-step autoreset that writes into given arrays."""
 
     num_envs: int
     single_observation_space: Any
 
     def reset(self, *, seed: int | None = None) -> tuple[Any, Info]:
-        """Begins an episode in every environment."""
+        """Resets all environments."""
 
     def step_into(
         self,
@@ -75,21 +74,21 @@ class WritingEnv(Protocol):
         terminated: NDArray[np.bool_],
         truncated: NDArray[np.bool_],
     ) -> Info:
-        """Steps every environment and writes into the given arrays."""
+        """Steps all environments and writes into the given arrays."""
 
 
 class DirectEnv:
-    """An environment that writes into given arrays: nothing is copied."""
+    """Adapter of an environment that writes into given arrays, without copies."""
 
     def __init__(self, env: WritingEnv):
-        """Takes an environment with same-step autoreset."""
+        """Wraps an environment with same-step autoreset."""
         self._env = env
         self._space = env.single_observation_space
         self.num_envs = env.num_envs
         self.obs_spaces = space_tree(self._space)
 
     def reset(self, *, seed: int | None = None) -> tuple[Arrays, Info]:
-        """Begins an episode in every environment."""
+        """Resets all environments."""
         obs, info = self._env.reset(seed=seed)
         return as_tree(obs), info
 
@@ -101,7 +100,7 @@ class DirectEnv:
         terminated: NDArray[np.bool_],
         truncated: NDArray[np.bool_],
     ) -> StepInfo:
-        """Steps every environment and writes into the given arrays."""
+        """Steps all environments and writes into the given arrays."""
         target = as_observation(obs, self._space)
         info = self._env.step_into(actions, target, reward, terminated, truncated)
         final = info.get("final_obs")
@@ -109,17 +108,17 @@ class DirectEnv:
 
 
 class SteppedEnv:
-    """Any Gymnasium vector environment with autoreset disabled; results are copied.
+    """Adapter of any Gymnasium vector environment with autoreset disabled; copies results.
 
-    Ended episodes are reset here, through `options={"reset_mask": ...}`. That way every wrapper
-    sees each observation, reward and reset, and no wrapper needs to know of autoreset.
+    This class resets ended episodes with `options={"reset_mask": ...}`. Every wrapper therefore
+    sees each observation, reward and reset, and does not need to handle autoreset.
     """
 
     def __init__(self, env: VectorEnv[Any, Any, Any]):
-        """Takes an environment.
+        """Wraps an environment.
 
         Raises:
-            ValueError: It resets itself.
+            ValueError: Autoreset is not disabled.
         """
         mode = env.metadata.get("autoreset_mode")
         if mode != AutoresetMode.DISABLED:
@@ -129,7 +128,7 @@ class SteppedEnv:
         self.obs_spaces = space_tree(env.single_observation_space)
 
     def reset(self, *, seed: int | None = None) -> tuple[Arrays, Info]:
-        """Begins an episode in every environment."""
+        """Resets all environments."""
         obs, info = self._env.reset(seed=seed)
         return as_tree(obs), info
 
@@ -141,15 +140,15 @@ class SteppedEnv:
         terminated: NDArray[np.bool_],
         truncated: NDArray[np.bool_],
     ) -> StepInfo:
-        """Steps every environment and writes into the given arrays."""
-        # Wrappers may keep or change the actions, which belong to the rollout.
+        """Steps all environments and writes into the given arrays."""
+        # Copied, since wrappers may keep or modify the actions, which belong to the rollout.
         stepped, reward[:], terminated[:], truncated[:], info = self._env.step(actions.copy())
         ended = terminated | truncated
         tree = as_tree(stepped)
         if not ended.any():
             copy_into(obs, tree)
             return StepInfo(info, info)
-        # The next step may reuse the arrays, and so may the reset.
+        # Copied, since the reset and the next step may reuse the arrays.
         final = {name: np.array(part) for name, part in tree.items()}
         fresh, now = self._env.reset(options={"reset_mask": ended})
         copy_into(obs, as_tree(fresh))

@@ -1,10 +1,10 @@
-"""Where the learner's rollouts come from: collected on demand, or while the learner works.
+"""Sources of rollouts: collected on demand, or concurrently with learning.
 
-Overlapped, a thread collects the next rollout with a copy of the policy while the learner works on
-the present one. The copy is made when a rollout is launched and belongs to the thread alone, so no
-lock is held and nothing depends on timing: update k always learns from a rollout that was collected
-with the policy after update k - 2 (the first two with the initial policy). The stored
-log-probabilities correct for that one update (PPO's ratios, V-trace's importance weights).
+With overlap, a thread collects the next rollout with a copy of the policy while the learner works
+on the current one. The copy is made when a rollout is launched and is owned by the thread, so no
+lock is needed and nothing depends on timing: update k always learns from a rollout collected with
+the policy after update k - 2 (the first two with the initial policy). The stored log-probabilities
+correct for this lag of one update (PPO's ratios, V-trace's importance weights).
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Rollout:
-    """A rollout and how it was collected.
+    """Rollout with statistics of its collection.
 
     Attributes:
-        storage: The steps; they belong to the caller until it calls `release`.
-        times: Seconds of collecting.
-        lag: Updates between the policy that collected it and the present one.
-        learner_idle: Seconds that the caller waited for it.
-        collector_idle: Seconds without collecting before it.
+        storage: Steps of the rollout; owned by the caller until it calls `release`.
+        times: Seconds spent on collection.
+        lag: Number of updates between the policy that collected the rollout and the current one.
+        learner_idle: Seconds that the caller waited for the rollout.
+        collector_idle: Seconds that the collector was idle before the rollout.
     """
 
     storage: RolloutStorage
@@ -47,47 +47,47 @@ class Rollout:
 
 
 class Source(Protocol):
-    """Supplies a trainer with rollouts. Between `take` and `launch` no environment steps."""
+    """Supplies a trainer with rollouts. Environments do not step between `take` and `launch`."""
 
     def take(self) -> Rollout:
-        """Returns the next rollout; errors of its collection are raised here."""
+        """Returns the next rollout; raises errors of its collection."""
 
     def launch(self) -> None:
-        """Allows the following rollout: policy and environments are ready for it."""
+        """Starts the following rollout: policy and environments are ready for it."""
 
     def release(self) -> None:
-        """Gives the taken rollout back."""
+        """Returns ownership of the taken rollout."""
 
     def wait(self) -> None:
-        """Waits until no environment steps, so that the state can be saved."""
+        """Waits until no environment is stepping, so that the state can be saved."""
 
     def abandon(self) -> bool:
-        """Forgets an error; returns False if a complete rollout waits to be taken.
+        """Discards an error; returns False if a complete rollout is waiting to be taken.
 
-        Otherwise the environments stopped in the middle of a rollout, and the next one must begin
-        with their present observations.
+        Otherwise the environments stopped in the middle of a rollout, and the next rollout must
+        start from their current observations.
         """
 
     def close(self) -> None:
         """Stops collecting."""
 
     def state_dict(self) -> dict[str, Any]:
-        """What the next rollouts depend on, besides environments and random streams."""
+        """Returns the state of the next rollouts, without environments and random streams."""
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restores what `state_dict` returned."""
+        """Restores the state returned by `state_dict`."""
 
 
 class SerialSource:
-    """Collects in the caller's thread, with the present policy."""
+    """Collects in the caller's thread with the current policy."""
 
     def __init__(self, collector: RolloutCollector):
-        """Takes the collector; nothing is collected yet."""
+        """Stores the collector; nothing is collected yet."""
         self._collector = collector
         self._finished = time.perf_counter()
 
     def take(self) -> Rollout:
-        """Collects."""
+        """Collects a rollout."""
         began = time.perf_counter()
         times = self._collector.collect()
         idle, self._finished = began - self._finished, time.perf_counter()
@@ -97,25 +97,25 @@ class SerialSource:
         """Does nothing: the policy is about to change."""
 
     def release(self) -> None:
-        """Lets the next rollout begin where this one ended."""
+        """Prepares the next rollout to start where this one ended."""
         self._collector.storage.roll_over()
 
     def wait(self) -> None:
-        """Does nothing: environments step only inside `take`."""
+        """Does nothing: environments only step inside `take`."""
 
     def abandon(self) -> bool:
-        """Always true."""
+        """Returns True: a rollout never waits."""
         return True
 
     def close(self) -> None:
         """Does nothing."""
 
     def state_dict(self) -> dict[str, Any]:
-        """What the next rollout begins with."""
+        """Returns the observations that the next rollout starts with."""
         return {"observations": self._collector.storage.first_obs_state()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restores what `state_dict` returned; of a pending rollout only its end."""
+        """Restores a state; of a pending rollout, only its end is used."""
         if "pending" in state:
             self._collector.storage.load_state_dict(state["pending"])
             self._collector.storage.roll_over()
@@ -124,20 +124,21 @@ class SerialSource:
 
 
 class OverlappedSource:
-    """Collects the next rollout in a thread while the caller learns from the present one."""
+    """Collects the next rollout in a thread while the caller learns from the current one."""
 
     def __init__(self, collector: RolloutCollector, model: ActorCritic, spare: RolloutStorage):
         """Starts the thread.
 
         Args:
-            collector: Its model must be a copy that nothing else changes; see `snapshot_of`.
-            model: The network that learns.
-            spare: A second storage like the collector's.
+            collector: Collector whose model is a copy that nothing else modifies; see
+                `snapshot_of`.
+            model: Network that learns.
+            spare: Second storage like the collector's.
         """
         self._collector, self._model, self._spare = collector, model, spare
-        # Torch keeps one cache of converted weights for all threads and clears it whenever a thread
-        # leaves its outermost autocast. Done in the middle of the learner's pass, that would change
-        # how gradients are rounded, so this thread never leaves.
+        # Torch shares one cache of converted weights between all threads and clears it whenever a
+        # thread exits its outermost autocast. During the learner's pass, that would change how
+        # gradients are rounded, so this thread never exits autocast.
         self._thread = ThreadPoolExecutor(
             1, thread_name_prefix="collector", initializer=torch.autocast_increment_nesting
         )
@@ -147,7 +148,7 @@ class OverlappedSource:
         self._lag = 0
 
     def take(self) -> Rollout:
-        """Waits for the pending rollout; the first one is collected now."""
+        """Waits for the pending rollout; the first rollout is collected now."""
         began = time.perf_counter()
         if self._pending is None:
             self._submit()
@@ -155,7 +156,7 @@ class OverlappedSource:
         assert self._pending is not None
         pending, self._pending = self._pending, None
         times = pending.result()
-        # Noisy heads: the rollout must be evaluated with the noise that it was collected with.
+        # Noisy heads: the rollout must be evaluated with the noise it was collected with.
         _copy_each(self._collector.model.buffers(), self._model.buffers())
         idle = time.perf_counter() - began
         return Rollout(self._collector.storage, times, self._lag, idle, self._collector_idle)
@@ -178,7 +179,7 @@ class OverlappedSource:
         return times
 
     def release(self) -> None:
-        """Does nothing: the storage is written to again only after the next `launch`."""
+        """Does nothing: the storage is only overwritten after the next `launch`."""
 
     def wait(self) -> None:
         """Waits for the pending rollout; `take` raises its errors."""
@@ -186,21 +187,21 @@ class OverlappedSource:
             self._pending.exception()
 
     def abandon(self) -> bool:
-        """Keeps a pending rollout that is complete, and forgets one that failed."""
+        """Keeps a pending rollout that is complete, and discards one that failed."""
         self.wait()
         error = None if self._pending is None else self._pending.exception()
         if error is not None:
-            # Another error ends the run; this one must not be lost with its rollout.
-            _log.warning("the collector failed as well: %s", error, exc_info=error)
+            # Another error stops the run; this one must still be reported.
+            _log.warning("the collector also failed: %s", error, exc_info=error)
             self._pending = None
         return self._pending is None
 
     def close(self) -> None:
-        """Waits for the thread."""
+        """Stops the thread."""
         self._thread.shutdown(wait=True)
 
     def state_dict(self) -> dict[str, Any]:
-        """The pending rollout, or what the next one begins with."""
+        """Returns the pending rollout, or the observations that the next one starts with."""
         self.wait()
         storage = self._collector.storage
         if self._pending is None:
@@ -214,7 +215,7 @@ class OverlappedSource:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restores what `state_dict` returned, also that of a serial run."""
+        """Restores a state, including that of a serial run."""
         self._pending = None
         if "pending" not in state:
             self._collector.storage.load_first_obs(state["observations"])
@@ -227,14 +228,14 @@ class OverlappedSource:
 
 
 def snapshot_of(model: ActorCritic) -> ActorCritic:
-    """A copy of a network that only chooses actions."""
+    """Returns a copy of a network for choosing actions."""
     snapshot = copy.deepcopy(model)
     snapshot.requires_grad_(False)
     return snapshot
 
 
 def copy_weights(source: nn.Module, target: nn.Module) -> None:
-    """Copies parameters and buffers to a network of the same shape."""
+    """Copies parameters and buffers to a network of the same architecture."""
     _copy_each(source.parameters(), target.parameters())
     _copy_each(source.buffers(), target.buffers())
 

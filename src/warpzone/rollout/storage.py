@@ -1,4 +1,4 @@
-"""Preallocated storage of one rollout; the environment writes its observations straight into it."""
+"""Preallocated storage of one rollout, into which the environment writes directly."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from warpzone.models.tree import Arrays, Tree, copy_into, map_tree, torch_dtype
 
 
 class RolloutStorage:
-    """T steps of N environments. Observations have one step more: the state after the last step."""
+    """Stores T steps of N environments, and the observations after the last step."""
 
     _NAMES = (
         *("actions", "log_probs", "values", "next_values", "rewards", "terminated", "truncated"),
@@ -31,14 +31,14 @@ class RolloutStorage:
         *,
         pinned: bool = False,
     ):
-        """Allocates everything once, in the host's memory, since the environment writes there.
+        """Allocates the storage in host memory, into which the environment writes.
 
         Args:
-            steps: T.
-            num_envs: N.
-            obs_spaces: The named parts of one observation.
+            steps: Number of steps, T.
+            num_envs: Number of environments, N.
+            obs_spaces: Named parts of one observation.
             state_size: Size of the network's recurrent state.
-            pinned: Keep observations in pinned memory, from which a GPU copies by itself.
+            pinned: Whether to use pinned memory for observations, for asynchronous GPU copies.
         """
         self.steps, self.num_envs = steps, num_envs
         self._obs: Tree = {
@@ -50,7 +50,7 @@ class RolloutStorage:
         self.actions = torch.zeros(steps, num_envs, dtype=torch.int64)
         self.log_probs = torch.zeros(steps, num_envs)
         self.values = torch.zeros(steps, num_envs)
-        #: The critic's value of the state after each step: where an episode ended, of its end.
+        #: Value of the state after each step; where an episode ended, of its final state.
         self.next_values = torch.zeros(steps, num_envs)
         self.rewards = torch.zeros(steps, num_envs)
         self.terminated = torch.zeros(steps, num_envs, dtype=torch.bool)
@@ -61,7 +61,7 @@ class RolloutStorage:
         self.discount_exponents = torch.zeros(steps, num_envs)
         #: Whether an episode begins with the observation of a step.
         self.first = torch.zeros(steps + 1, num_envs, dtype=torch.bool)
-        #: The network's recurrent state before the first step.
+        #: Recurrent state of the network before the first step.
         self.state = torch.zeros(num_envs, state_size)
         self._obs_arrays: Arrays = map_tree(Tensor.numpy, self._obs)
         self._rewards = self.rewards.numpy()
@@ -80,11 +80,11 @@ class RolloutStorage:
         return self.terminated | self.truncated
 
     def obs(self, step: int) -> Tree:
-        """Observations before a step (or after the last one)."""
+        """Returns the observations before a step (or after the last one)."""
         return map_tree(lambda part: part[step], self._obs)
 
     def all_obs(self) -> Tree:
-        """Observations before every step, [T, N, ...]."""
+        """Returns the observations before every step, [T, N, ...]."""
         return map_tree(lambda part: part[: self.steps], self._obs)
 
     def obs_arrays(self) -> Arrays:
@@ -92,13 +92,13 @@ class RolloutStorage:
         return self._obs_arrays
 
     def obs_target(self, step: int) -> Arrays:
-        """Arrays for the observations before a step (or after the last one)."""
+        """Returns the arrays for the observations before a step (or after the last one)."""
         return map_tree(lambda array: array[step], self._obs_arrays)
 
     def step_targets(
         self, step: int
     ) -> tuple[Arrays, NDArray[np.float32], NDArray[np.bool_], NDArray[np.bool_]]:
-        """Arrays for the results of a step: observations, rewards, terminated and truncated."""
+        """Returns the arrays for a step's observations, rewards, terminated and truncated."""
         return (
             self.obs_target(step + 1),
             self._rewards[step],
@@ -111,37 +111,37 @@ class RolloutStorage:
         copy_into(self.obs_target(0), obs)
 
     def statistics(self) -> dict[str, dict[str, float]]:
-        """Minimum, maximum and mean of each quantity, and how many values are not finite."""
+        """Returns minimum, maximum, mean and the number of non-finite values per quantity."""
         names = ("rewards", "values", "next_values", "log_probs")
         return {name: _statistics(getattr(self, name)) for name in names}
 
     def roll_over(self) -> None:
-        """Makes the last observations the first of the next rollout."""
+        """Copies the last observations to the start of the next rollout."""
         self.continue_from(self)
 
     def continue_from(self, before: RolloutStorage) -> None:
-        """Begins with the last observations of another rollout."""
+        """Starts from the last observations of another rollout."""
         for name, part in self._obs.items():
             part[0].copy_(before._obs[name][self.steps])
         self.first[0].copy_(before.first[self.steps])
 
     def state_dict(self) -> dict[str, Any]:
-        """The whole rollout."""
+        """Returns the whole rollout."""
         return {"obs": dict(self._obs)} | {name: getattr(self, name) for name in self._NAMES}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restores what `state_dict` returned."""
+        """Restores the state returned by `state_dict`."""
         for name, part in self._obs.items():
             part.copy_(state["obs"][name])
         for name in self._NAMES:
             getattr(self, name).copy_(state[name])
 
     def first_obs_state(self) -> dict[str, Any]:
-        """What the next rollout begins with."""
+        """Returns the observations that the next rollout starts with."""
         return {"obs": map_tree(Tensor.clone, self.obs(0)), "first": self.first[0].clone()}
 
     def load_first_obs(self, state: dict[str, Any]) -> None:
-        """Restores what `first_obs_state` returned."""
+        """Restores the state returned by `first_obs_state`."""
         for name, part in self.obs(0).items():
             part.copy_(state["obs"][name])
         self.first[0].copy_(state["first"])

@@ -1,4 +1,4 @@
-"""What a run reports: metrics, episodes, heartbeat, resources, progress on the terminal.
+"""Telemetry of a run: metrics, episodes, heartbeat, resources, progress on the terminal.
 
-Nothing here imports torch or a producer of the numbers: producers call this package.
+This package imports neither torch nor the code that produces the numbers: producers call it.
 """

@@ -1,4 +1,4 @@
-"""Advice: observers see every row of metrics and may return sentences for the user."""
+"""Advice: observers receive every row of metrics and may return hints for the user."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 HINTS = "warpzone.training.guidance.hints"
-"""The logger of advice; its lines begin with [hint]."""
+"""Name of the logger for advice; its lines begin with [hint]."""
 
 
 class Observer(Protocol):
-    """Receives rows of metrics one after another, always in the same thread."""
+    """Receives rows of metrics in order, always in the same thread."""
 
     def observe(self, row: Mapping[str, object]) -> Iterable[str]:
-        """Returns sentences about what the row shows and what to do, usually none."""
+        """Returns hints on what the row shows and what to do; usually none."""
 
 
 class AdviceSink:
     """Passes rows to observers and logs their advice, for log.txt and the terminal.
 
-    As a sink it has its own thread: an observer that is slow or fails delays nothing.
+    Each sink has its own thread, so an observer that is slow or fails does not delay training.
     """
 
     def __init__(self, observers: Sequence[Observer]) -> None:

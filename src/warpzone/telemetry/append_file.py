@@ -1,4 +1,4 @@
-"""A file that only grows, by whole records."""
+"""Append-only file of whole records."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ from pathlib import Path
 
 
 class AppendFile:
-    """Appends records so that each is in the file entirely or not at all.
+    """Appends records atomically: each is in the file entirely or not at all.
 
     Nothing is buffered: an appended record survives the end of the process. A file that was removed
-    or replaced is opened again under its name at the next record. Its folder is not: whoever owns
-    the folder decides whether a deleted one comes back.
+    or replaced is reopened at the next record. A deleted folder is not recreated; that is up to the
+    folder's owner.
     """
 
     def __init__(self, path: Path) -> None:
-        """Opens nothing yet.
+        """Creates the object; the file is opened by `open` or the first record.
 
         Args:
-            path: The file; an existing one is continued at its end.
+            path: File to append to; it need not exist.
         """
         self.path = path
         self.size = 0
-        """Bytes in the file, once it is open."""
+        """Size of the file in bytes, once it is open."""
         self._descriptor: int | None = None
 
     def open(self) -> bool:
-        """Makes sure that the file is open under its name; True when it had to be opened.
+        """Ensures that the file is open under its name; True if it had to be opened.
 
         Raises:
-            OSError: The system refused, or the folder does not exist.
+            OSError: The file cannot be opened, for example because its folder does not exist.
         """
         if self._descriptor is not None and not self._is_current(self._descriptor):
             self.close()
@@ -41,17 +41,17 @@ class AppendFile:
         return True
 
     def append(self, record: bytes) -> None:
-        """Writes a record.
+        """Appends a record.
 
         Raises:
-            OSError: The system refused; the file is as it was before.
+            OSError: The record cannot be written; the file is unchanged.
         """
         self.open()
         assert self._descriptor is not None
         written = 0
         try:
             while written < len(record):
-                # A disk that fills up takes a part; asking again gets the error with its reason.
+                # A disk that fills up accepts a part; the next write raises the actual error.
                 written += os.write(self._descriptor, record[written:])
         except OSError:
             if written:
@@ -66,7 +66,7 @@ class AppendFile:
             self._descriptor = None
 
     def _is_current(self, descriptor: int) -> bool:
-        """Whether the open file is still the one under its name."""
+        """Whether the open file is still the file at `path`."""
         try:
             return os.path.samestat(os.fstat(descriptor), self.path.stat())
         except FileNotFoundError:

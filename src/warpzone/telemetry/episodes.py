@@ -1,4 +1,4 @@
-"""Episodes: their lines in `episodes.jsonl`, and the metrics of many of them."""
+"""Episodes: their lines in `episodes.jsonl`, and metrics over many episodes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from warpzone.errors import MetricError
 from warpzone.telemetry.metrics import REWARD_TERMS, MetricRow
 from warpzone.telemetry.summary import summarize
 
-_WINDOW = 100  # Episodes that a clear rate or a mean return is taken over.
+_WINDOW = 100  # Episodes over which clear rates and mean returns are computed.
 
 
 def _about(text: str, **options: Any) -> Any:
@@ -23,27 +23,27 @@ def _about(text: str, **options: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """One ended episode; the help texts of the fields are their documentation."""
+    """A finished episode; the help texts of the fields are their documentation."""
 
-    time: float = _about("Unix seconds at its end")
-    steps: int = _about("environment steps of the run at its end")
-    env: int = _about("index of the env that played it")
-    level: str = _about("the level it began in")
-    reward: float = _about("sum of its rewards (the return)")
+    time: float = _about("Unix time at the end of the episode, in seconds")
+    steps: int = _about("environment steps of the run at the end of the episode")
+    env: int = _about("index of the env")
+    level: str = _about("level in which the episode started")
+    reward: float = _about("sum of rewards (the return)")
     length: int = _about("agent steps")
     frames: int = _about("emulated frames")
     progress: int = _about("pixels of progress")
-    end: str = _about("why it ended: one of the reasons below")
-    score: int = _about("points in the game at its end")
-    coins: int = _about("coins at its end")
+    end: str = _about("why the episode ended: one of the reasons below")
+    score: int = _about("score of the game at the end")
+    coins: int = _about("coins at the end")
     clock: int = _about("time left on the game's clock")
     start: str = _about(
-        "where it began: 'level', or 'snapshot' (a state within the level)", default="level"
+        "where it started: 'level', or 'snapshot' (a state within the level)", default="level"
     )
     terms: Mapping[str, float] = _about("sum of each reward term", default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Rejects a reason or term that is not listed."""
+        """Rejects unknown end reasons and reward terms."""
         if self.end not in EPISODE_ENDS:
             known = ", ".join(EPISODE_ENDS)
             raise MetricError(f"'{self.end}' is not a reason for an episode's end; known: {known}")
@@ -57,7 +57,7 @@ class Episode:
         return self.end == "clear"
 
     def as_row(self) -> dict[str, object]:
-        """The episode as plain data, with None for NaN and infinity."""
+        """Returns the episode as plain data, with None for NaN and infinity."""
         row = {name: _plain(value) for name, value in asdict(self).items()}
         row["terms"] = {name: _plain(value) for name, value in self.terms.items()}
         return row
@@ -74,21 +74,21 @@ def _plain(value: object) -> object:
 EPISODE_FIELDS: dict[str, str] = {
     **{item.name: item.metadata["help"] for item in fields(Episode)},
     "session": "number of the run's session, as `run/session`",
-    "update": "number of the update that learns from its end",
+    "update": "number of the update that learns from the end of the episode",
 }
-"""Every field of a line in `episodes.jsonl`."""
+"""Meaning of every field of a line in `episodes.jsonl`."""
 
 
 class EpisodeStatistics:
-    """Gathers episodes and turns those since the last row into metrics.
+    """Collects episodes and computes metrics over those since the last row.
 
     Attributes:
-        total: Episodes so far.
-        best_progress: Most progress of any of them, in pixels.
+        total: Number of episodes so far.
+        best_progress: Largest progress of any episode, in pixels.
     """
 
     def __init__(self) -> None:
-        """Starts without episodes."""
+        """Creates empty statistics."""
         self.total = 0
         self.best_progress = 0
         self._new: list[Episode] = []
@@ -99,18 +99,18 @@ class EpisodeStatistics:
         )
 
     def add(self, episode: Episode) -> None:
-        """Adds an ended episode."""
+        """Adds a finished episode."""
         self.total += 1
         self.best_progress = max(self.best_progress, episode.progress)
         self._new.append(episode)
         self._returns.append(episode.reward)
-        if episode.start == "level":  # An episode that begins near the flag proves nothing.
+        if episode.start == "level":  # A clear from near the flag proves nothing.
             self._cleared.append(episode.cleared)
             self._by_level[episode.level].append((episode.cleared, episode.progress))
 
     @property
     def clear_rate(self) -> float | None:
-        """Clears among the last 100 episodes from a level's start; None before the first."""
+        """Clear rate of the last 100 episodes from a level's start; None before the first."""
         return sum(self._cleared) / len(self._cleared) if self._cleared else None
 
     @property
@@ -120,7 +120,7 @@ class EpisodeStatistics:
 
     @property
     def level_clear_rates(self) -> dict[str, tuple[float, int]]:
-        """For each level: clear rate of its last 100 episodes from the start, and their number."""
+        """Clear rate and number of each level's last 100 episodes from its start."""
         return {
             level: (sum(clear for clear, _ in results) / len(results), len(results))
             for level, results in self._by_level.items()
@@ -147,7 +147,7 @@ class EpisodeStatistics:
         return row
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything that a resumed run needs, as plain data."""
+        """Returns the state that a resumed run needs, as plain data."""
         return {
             "total": self.total,
             "best_progress": self.best_progress,
@@ -158,7 +158,7 @@ class EpisodeStatistics:
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Takes what `state_dict` returned."""
+        """Restores the state returned by `state_dict`."""
         self.total = state["total"]
         self.best_progress = state["best_progress"]
         self._new = [Episode(**row) for row in state["new"]]

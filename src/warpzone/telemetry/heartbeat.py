@@ -1,4 +1,4 @@
-"""The heartbeat: a thread that appends what the run is doing, and what its last line says."""
+"""Heartbeat: a thread that records what the run is doing, and how to read its last line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ INTERVAL = 5.0
 """Seconds between two lines."""
 
 FRESH = 30.0
-"""Age in seconds from which a line no longer proves that the process runs."""
+"""Age in seconds above which a line no longer proves that the process is running."""
 
 RUNNING, STALLED, PAUSED = "running", "stalled", "paused"
 FINISHED, INTERRUPTED, CRASHED = "finished", "interrupted", "crashed"
@@ -23,7 +23,7 @@ _ROTATE_BYTES = 4 * 1024 * 1024
 
 
 class Heartbeat:
-    """Writes a line every few seconds, whatever the loop does."""
+    """Writes a line every few seconds, independently of the training loop."""
 
     def __init__(
         self, path: Path, interval: float = INTERVAL, stall_seconds: float = math.inf
@@ -31,9 +31,9 @@ class Heartbeat:
         """Starts the thread.
 
         Args:
-            path: Such as `heartbeat.jsonl`.
+            path: File to append to, such as `heartbeat.jsonl`.
             interval: Seconds between lines.
-            stall_seconds: Without progress for this long, lines say that the run is stalled.
+            stall_seconds: Seconds without progress after which the run is reported as stalled.
         """
         self._sink = JsonlSink(path, _ROTATE_BYTES)
         self._interval = interval
@@ -52,12 +52,13 @@ class Heartbeat:
     def beat(
         self, phase: str | None = None, update: int | None = None, steps: int | None = None
     ) -> None:
-        """Notes what the loop does now; cheap enough for every step.
+        """Records what the loop is doing; cheap enough for every step.
 
         Args:
-            phase: Such as 'rollout', 'learn', 'checkpoint', 'evaluate'; PAUSED counts as progress.
-            update: Updates done.
-            steps: Environment steps done; a rise of this or of `update` is progress.
+            phase: Current phase, such as 'rollout', 'learn', 'checkpoint', 'evaluate'. PAUSED
+                counts as progress.
+            update: Number of updates so far.
+            steps: Environment steps so far; an increase of `steps` or `update` is progress.
         """
         with self._lock:
             if phase is not None:
@@ -75,12 +76,12 @@ class Heartbeat:
 
     @property
     def seconds_since_progress(self) -> float:
-        """Seconds since steps or updates last rose."""
+        """Returns the seconds since steps or updates last increased."""
         with self._lock:
             return time.monotonic() - self._progress_clock
 
     def close(self, phase: str = FINISHED, timeout: float = 5.0) -> None:
-        """Writes a last line and ends the thread.
+        """Writes a last line and stops the thread.
 
         Args:
             phase: How the run ended: FINISHED, INTERRUPTED or CRASHED.
@@ -93,7 +94,7 @@ class Heartbeat:
 
     def _run(self) -> None:
         while True:
-            last = self._closing  # Read first: the last row must be one made after `close`.
+            last = self._closing  # Read before the row is made: the last row must follow `close`.
             self._sink.write(self._row())
             if last:
                 break
@@ -120,15 +121,16 @@ def last_heartbeat(path: Path) -> Row | None:
 
 
 def state_of(row: Row | None, now: float | None = None) -> str:
-    """Tells the state of a run from its newest heartbeat.
+    """Derives the state of a run from its newest heartbeat.
 
     Args:
-        row: From `last_heartbeat`.
-        now: Unix seconds, for tests.
+        row: Newest heartbeat, from `last_heartbeat`.
+        now: Current Unix time in seconds; for tests.
 
     Returns:
         'running', 'paused', 'finished', 'interrupted', 'crashed', 'new' for a run without a
-        heartbeat, or 'stalled': its process is alive, but frozen, or without progress for too long.
+        heartbeat, or 'stalled': its process is alive but frozen, or has made no progress for too
+        long.
     """
     if row is None:
         return "new"

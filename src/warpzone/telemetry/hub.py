@@ -1,4 +1,4 @@
-"""The fan-out: rows go to every sink, each in its own thread, and the loop never waits."""
+"""Fan-out of rows to sinks, each in its own thread, so that the training loop never waits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _Row = Mapping[str, object]
 
 
 class _Worker:
-    """One sink, its queue and its thread: a sink that hangs delays no other."""
+    """A sink with its queue and thread: a sink that hangs does not delay the others."""
 
     def __init__(self, sink: Sink, capacity: int) -> None:
         self.dropped = 0
@@ -32,11 +32,11 @@ class _Worker:
 
     @property
     def lost(self) -> int:
-        """Rows that were lost on the way."""
+        """Number of rows lost so far."""
         return self.dropped + self.failed + int(getattr(self._sink, "dropped", 0))
 
     def offer(self, row: _Row) -> None:
-        """Queues a row, or drops and counts it when the sink is too slow."""
+        """Queues a row, or drops and counts it if the queue is full."""
         try:
             self._queue.put_nowait(row)
         except queue.Full:
@@ -46,16 +46,16 @@ class _Worker:
             self._full = True
             return
         if self._full and self._queue.qsize() <= self._queue.maxsize // 2:
-            _log.warning("%s has room again; %d rows were dropped", self._name, self.dropped)
+            _log.warning("%s has caught up; %d rows were dropped", self._name, self.dropped)
             self._full = False
 
     def flush(self, deadline: float) -> bool:
-        """Waits until the sink has everything that was queued so far."""
+        """Waits until the sink has written everything queued so far."""
         done = threading.Event()
         return self._put(done, deadline) and done.wait(max(0.0, deadline - time.monotonic()))
 
     def close(self, deadline: float) -> bool:
-        """Lets the thread end; False when it did not in time."""
+        """Stops the thread; False if it did not stop in time."""
         if self._put(None, deadline):
             self._thread.join(max(0.0, deadline - time.monotonic()))
         if self._thread.is_alive():
@@ -97,9 +97,9 @@ def _terms(row: _Row) -> list[object]:
 
 
 class Telemetry:
-    """Takes rows and episodes from the loop and hands them to the sinks.
+    """Receives rows and episodes from the training loop and passes them to the sinks.
 
-    Nothing here waits for a sink, except `flush` and `close`, which have a time limit.
+    Only `flush` and `close` wait for sinks, with a time limit.
     """
 
     def __init__(
@@ -111,16 +111,16 @@ class Telemetry:
         """Starts one thread per sink.
 
         Args:
-            metrics: Sinks of metric rows; closed in this order, so a sink that reads another's
-                file comes after it.
-            episodes: Sinks of ended episodes.
-            capacity: Rows that may wait for each sink.
+            metrics: Sinks of metric rows. They are closed in this order, so a sink that reads
+                another sink's file must come after it.
+            episodes: Sinks of finished episodes.
+            capacity: Maximum number of queued rows per sink.
         """
         self._metrics = [_Worker(sink, capacity) for sink in metrics]
         self._episodes = [_Worker(sink, capacity) for sink in episodes]
         self._closed = False
         self.not_finite = 0
-        """Values that were not finite so far."""
+        """Number of NaN and infinite values so far."""
 
     @property
     def dropped(self) -> int:
@@ -128,7 +128,7 @@ class Telemetry:
         return sum(worker.lost for worker in [*self._metrics, *self._episodes])
 
     def write(self, row: MetricRow) -> None:
-        """Sends a row of metrics; adds the time and the counts of what was lost.
+        """Sends a row of metrics, extended by the time and the counts of lost rows and values.
 
         Raises:
             MetricError: A name is not listed or a value is not a number.
@@ -142,12 +142,12 @@ class Telemetry:
             worker.offer(clean)
 
     def episode(self, episode: Episode, session: int, update: int) -> None:
-        """Sends an ended episode.
+        """Sends a finished episode.
 
         Args:
-            episode: The episode.
+            episode: Finished episode.
             session: Number of the run's session.
-            update: Number of the update that learns from its end.
+            update: Number of the update that learns from the end of the episode.
         """
         row = episode.as_row() | {"session": session, "update": update}
         self.not_finite += [*row.values(), *_terms(row)].count(None)
@@ -155,13 +155,13 @@ class Telemetry:
             worker.offer(row)
 
     def flush(self, timeout: float = 10.0) -> bool:
-        """Waits until the sinks have all rows so far; False when that took too long."""
+        """Waits until the sinks have written all rows so far; False on timeout."""
         deadline = time.monotonic() + timeout
         results = [worker.flush(deadline) for worker in [*self._metrics, *self._episodes]]
         return all(results)
 
     def close(self, timeout: float = 10.0) -> bool:
-        """Flushes and closes all sinks, once; False when one did not finish in time."""
+        """Flushes and closes all sinks; False if one did not finish in time."""
         if self._closed:
             return True
         self._closed = True
@@ -170,9 +170,9 @@ class Telemetry:
         return all(results)
 
     def __enter__(self) -> Telemetry:
-        """Returns itself."""
+        """Returns self."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Closes."""
+        """Closes all sinks."""
         self.close()

@@ -1,4 +1,4 @@
-"""The updates between two rows of metrics, combined into one row."""
+"""Combines the metrics of several updates into one row."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from warpzone.telemetry.metrics import MetricRow, Reduction, find_metric
 
 
 class MetricInterval:
-    """Gathers what every update measured until a row is due.
+    """Collects the metrics of updates until a row is due.
 
-    A quantity that only some updates measured is combined over those.
+    A metric that only some of the updates report is combined over those updates.
 
     Attributes:
-        updates: Updates gathered so far.
+        updates: Number of updates collected so far.
     """
 
     def __init__(self) -> None:
@@ -29,12 +29,12 @@ class MetricInterval:
         self._latest: MetricRow = {}
 
     def add(self, row: MetricRow, steps: int, seconds: float) -> None:
-        """Takes what an update measured.
+        """Adds the metrics of an update.
 
         Args:
-            row: Its metrics.
-            steps: Its environment steps.
-            seconds: Its wall time.
+            row: Metrics of the update.
+            steps: Environment steps of the update.
+            seconds: Wall time of the update.
 
         Raises:
             MetricError: A name is not listed.
@@ -59,7 +59,7 @@ class MetricInterval:
         return row
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything that a resumed run needs, as plain data."""
+        """Returns the state that a resumed run needs, as plain data."""
         return {
             "updates": self.updates,
             "sums": dict(self._sums),
@@ -68,7 +68,7 @@ class MetricInterval:
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Takes what `state_dict` returned."""
+        """Restores the state returned by `state_dict`."""
         self.updates = state["updates"]
         self._sums = dict(state["sums"])
         self._weights = dict(state["weights"])

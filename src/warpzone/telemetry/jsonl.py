@@ -1,4 +1,4 @@
-"""Writing files of JSON lines: one whole line at a time, rotated and compressed."""
+"""Writer of JSON Lines files: whole lines only, with rotation and compression."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ ROTATE_BYTES = 64 * _MEGABYTE
 class JsonlSink:
     """Appends objects to a file, one per line.
 
-    A line reaches the operating system before `write` returns, so a killed process loses nothing.
+    Each line is passed to the operating system before `write` returns, so a kill loses nothing.
     While the disk is full, or the folder does not exist, lines are dropped and counted, with one
     warning.
     """
 
     def __init__(self, path: Path, rotate_bytes: int = ROTATE_BYTES) -> None:
-        """Opens nothing yet; the first line does.
+        """Creates the sink; the file is opened by the first line.
 
         Args:
-            path: Such as `metrics.jsonl`.
-            rotate_bytes: Size at which the file becomes `metrics-0001.jsonl.gz` and a new one
-                begins.
+            path: File to append to, such as `metrics.jsonl`.
+            rotate_bytes: Size at which the file is renamed to `metrics-0001.jsonl.gz` and a new
+                file is started.
         """
         self._path = path
         self._file = AppendFile(path)
@@ -46,7 +46,7 @@ class JsonlSink:
         """Lines lost because they could not be written."""
 
     def write(self, row: Mapping[str, object]) -> None:
-        """Appends one line, or drops and counts it when the system refuses."""
+        """Appends one line, or drops and counts it if it cannot be written."""
         line = json.dumps(row, allow_nan=False, separators=(",", ":")).encode() + b"\n"
         try:
             self._append(line)
@@ -58,7 +58,7 @@ class JsonlSink:
             self.close()
             return
         if self._failing:
-            _log.warning("%s is written again; %d lines were lost", self._path, self.dropped)
+            _log.warning("%s can be written again; %d lines were lost", self._path, self.dropped)
             self._failing = False
 
     def close(self) -> None:
@@ -88,7 +88,7 @@ def _rotated_name(path: Path, number: int) -> Path:
 
 
 def rotated_files(path: Path) -> list[tuple[int, Path]]:
-    """Rotated files with their numbers, oldest first; the compressed one where both exist."""
+    """Returns rotated files with their numbers, oldest first; compressed files take precedence."""
     pattern = re.compile(re.escape(path.stem) + r"-(\d{4,})" + re.escape(path.suffix) + r"(\.gz)?")
     found: dict[int, Path] = {}
     if not path.parent.is_dir():
@@ -101,14 +101,14 @@ def rotated_files(path: Path) -> list[tuple[int, Path]]:
 
 
 def _compress_rotated(path: Path) -> None:
-    """Compresses rotated files; what a full disk or a kill prevents is done the next time."""
+    """Compresses rotated files, including those that an earlier failure left uncompressed."""
     for number, entry in rotated_files(path):
         plain = _rotated_name(path, number)
         if entry.suffix == ".gz":
             plain.unlink(missing_ok=True)
             continue
         try:
-            # The compressed file is on the disk before the plain one is removed.
+            # The compressed file is complete on disk before the plain one is removed.
             with (
                 replacing(plain.with_name(plain.name + ".gz")) as part,
                 plain.open("rb") as source,
@@ -121,7 +121,7 @@ def _compress_rotated(path: Path) -> None:
 
 
 def _cut_torn_line(path: Path) -> None:
-    """Cuts off what a crash of the machine left behind the last whole line."""
+    """Truncates an incomplete last line, as a crash of the machine leaves it."""
     try:
         with path.open("r+b") as file:
             size = file.seek(0, os.SEEK_END)
@@ -135,7 +135,7 @@ def _cut_torn_line(path: Path) -> None:
                     break
                 end = start
             if end < size:
-                _log.warning("%s ended in half a line; %d bytes were cut off", path, size - end)
+                _log.warning("%s ended in an incomplete line; %d bytes removed", path, size - end)
                 file.truncate(end)
     except FileNotFoundError:
         return

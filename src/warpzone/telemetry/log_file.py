@@ -1,4 +1,4 @@
-"""log.txt: the records of Python's logging, with a prefix for the part that they come from."""
+"""log.txt: log records, prefixed with the part of the package that they come from."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from warpzone.system.output import say
 from warpzone.telemetry.append_file import AppendFile
 
-# By the part of the package that a logger is named after; all other parts are training.
+# Prefix by logger name; all other loggers belong to training.
 _PREFIXES = {
     "warpzone.envs": "env",
     "warpzone.replay": "replay",
@@ -34,19 +34,19 @@ def prefix_of(logger: str) -> str:
 
 
 class PrefixFormatter(logging.Formatter):
-    """Formats as `2026-11-15T23:40:25Z [train] warning: text`; the time can be left out."""
+    """Formats records as `2026-11-15T23:40:25Z [train] warning: text`; the time is optional."""
 
     def __init__(self, with_time: bool = True) -> None:
-        """Makes one.
+        """Creates the formatter.
 
         Args:
-            with_time: Whether lines begin with the time, in UTC.
+            with_time: Whether to begin lines with the time, in UTC.
         """
         super().__init__("%(message)s")
         self._with_time = with_time
 
     def format(self, record: logging.LogRecord) -> str:
-        """Puts time, prefix and, from warnings on, the level in front."""
+        """Prepends the time, the prefix and, for warnings and errors, the level."""
         text = super().format(record)
         level = f"{record.levelname.lower()}: " if record.levelno >= logging.WARNING else ""
         moment = time.strftime("%Y-%m-%dT%H:%M:%SZ ", time.gmtime(record.created))
@@ -57,10 +57,10 @@ class LogFileHandler(logging.Handler):
     """Appends to a file; survives a deleted folder and a full disk."""
 
     def __init__(self, path: Path) -> None:
-        """Opens nothing yet.
+        """Creates the handler; the file is opened by the first record.
 
         Args:
-            path: Such as `log.txt`.
+            path: File to append to, such as `log.txt`.
         """
         super().__init__()
         self.setFormatter(PrefixFormatter())
@@ -68,7 +68,7 @@ class LogFileHandler(logging.Handler):
         self._dropped = 0
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Writes one record; lost ones are counted and reported once writing works again."""
+        """Writes a record; lost records are counted and reported once writing works again."""
         text = self.format(record) + "\n"
         try:
             if self._dropped:
@@ -88,9 +88,9 @@ class LogFileHandler(logging.Handler):
 
 @contextmanager
 def warnings_to_log() -> Iterator[None]:
-    """Sends Python's warnings to warpzone's loggers inside the block, for log.txt and the display.
+    """Redirects Python's warnings to warpzone's loggers, for log.txt and the display.
 
-    A warning's own prefix, such as '[env] ', names the part that it comes from.
+    A prefix of the message, such as '[env] ', selects the logger.
     """
 
     def log(message: Warning | str, *_: object, **__: object) -> None:
@@ -106,7 +106,7 @@ def warnings_to_log() -> Iterator[None]:
 
 @contextmanager
 def log_to(handler: logging.Handler, level: int = logging.INFO) -> Iterator[None]:
-    """Sends the records of all warpzone loggers to a handler, and closes it afterwards."""
+    """Sends the records of all warpzone loggers to a handler, and closes it at the end."""
     logger = logging.getLogger("warpzone")
     before = logger.level
     logger.addHandler(handler)

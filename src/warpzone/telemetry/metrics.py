@@ -1,4 +1,4 @@
-"""The one list of metrics: rows are checked against it, and docs/metrics.md is generated from it.
+"""List of all metrics: rows are validated against it, and docs/metrics.md is generated from it.
 
 `python -m warpzone.telemetry.metrics_page docs/metrics.md` regenerates the page.
 """
@@ -15,10 +15,10 @@ from warpzone.envs.endings import EPISODE_ENDS
 from warpzone.errors import MetricError
 
 MetricRow = dict[str, float | int]
-"""What a producer writes: name to number."""
+"""Row as a producer writes it: name to number."""
 
 CleanRow = dict[str, float | int | None]
-"""What the sinks get: the same, where None stands for a number that was not finite."""
+"""Row as the sinks receive it, with None for NaN and infinite values."""
 
 STEPS = "run/steps"
 UPDATES = "run/updates"
@@ -31,19 +31,19 @@ REWARD_TERMS = ("distance", "score", "coin", "death", "clear", "milestone", "tim
 Reduction = Literal["mean", "time_mean", "sum", "latest"]
 """How a row that covers several updates combines their values.
 
-'mean' weighs every environment step alike, 'time_mean' every second of training.
+'mean' weights updates by environment steps, 'time_mean' by seconds of training.
 """
 
 
 @dataclass(frozen=True)
 class Metric:
-    """One name.
+    """Description of a metric.
 
     Attributes:
-        name: `group/name`.
-        unit: Its unit; empty for a plain number.
-        help: One sentence.
-        whole: Whether it is a whole number.
+        name: Name, as `group/name`.
+        unit: Unit; empty for a plain number.
+        help: Meaning, in one sentence.
+        whole: Whether values are whole numbers.
         labelled: Whether a label follows the name, as in `level/clear_rate/1-1`.
         reduction: How a row that covers several updates combines their values.
     """
@@ -69,7 +69,7 @@ def _speed(name: str, unit: str, text: str) -> Metric:
 
 
 def _statistics(prefix: str, unit: str, text: str, names: str) -> list[Metric]:
-    """One quantity by several statistics, named as `warpzone.telemetry.summary` does."""
+    """Returns several statistics of a quantity, named as in `warpzone.telemetry.summary`."""
     meaning = {
         "mean": "mean",
         "std": "standard deviation",
@@ -85,15 +85,15 @@ def _statistics(prefix: str, unit: str, text: str, names: str) -> list[Metric]:
 
 _RUN = [
     _latest("run/time", "Unix seconds", "When the row was written."),
-    _latest("run/elapsed", "s", "Training time since the run began, without pauses."),
-    _count(STEPS, "steps", "Environment steps of all envs since the run began."),
-    _count(UPDATES, "updates", "Updates of the policy since the run began."),
-    _count("run/episodes", "episodes", "Episodes that have ended since the run began."),
+    _latest("run/elapsed", "s", "Training time since the start of the run, without pauses."),
+    _count(STEPS, "steps", "Environment steps of all envs since the start of the run."),
+    _count(UPDATES, "updates", "Policy updates since the start of the run."),
+    _count("run/episodes", "episodes", "Finished episodes since the start of the run."),
     _count(SESSION, "", "Number of the session: 1 until the run is resumed, then 2, and so on."),
 ]
 
 _LOSS = [
-    Metric("loss/total", "", "The loss that the optimizer minimizes."),
+    Metric("loss/total", "", "Total loss that the optimizer minimizes."),
     Metric("loss/policy", "", "Policy loss."),
     Metric("loss/value", "", "Value loss, before its coefficient."),
     Metric("loss/entropy", "", "Entropy term as part of the total: minus ent_coef x entropy."),
@@ -102,50 +102,64 @@ _LOSS = [
 ]
 
 _LEARN = [
-    _count("learn/policy_lag", "updates", "Age of the policy that collected; 0 without --overlap."),
+    _count(
+        "learn/policy_lag",
+        "updates",
+        "Age of the policy that collected the rollout; 0 without --overlap.",
+    ),
     _latest("learn/learning_rate", "", "Learning rate of the last optimizer step."),
     _latest("learn/ent_coef", "", "Coefficient of the entropy term."),
     Metric("learn/entropy", "nats", "Mean entropy of the policy."),
     Metric("learn/approx_kl", "nats", "Mean KL divergence of the new policy from the old one."),
-    Metric("learn/clip_fraction", "share", "Samples whose probability ratio was clipped."),
+    Metric(
+        "learn/clip_fraction",
+        "fraction",
+        "Fraction of samples whose probability ratio was clipped.",
+    ),
     Metric("learn/grad_norm", "", "Gradient norm before clipping, mean over optimizer steps."),
-    Metric("learn/explained_variance", "share", "Variance of the returns that the value explains."),
+    Metric("learn/explained_variance", "fraction", "Explained variance of the returns."),
     Metric("learn/value_mean", "", "Mean value estimate of the rollout."),
     Metric("learn/advantage_std", "", "Standard deviation of the advantages before normalization."),
-    Metric("learn/epochs", "epochs", "Passes over a rollout; target_kl may end them early."),
+    Metric("learn/epochs", "epochs", "Epochs per rollout; --target-kl may end them early."),
     Metric("learn/rho_mean", "", "Mean clipped importance ratio; only with V-trace."),
-    _count("learn/skipped", "steps", "Optimizer steps skipped by a guard since the run began."),
+    _count("learn/skipped", "steps", "Optimizer steps skipped since the start of the run."),
 ]
 
 _SPEED = [
     _speed("speed/steps_per_second", "steps/s", "Environment steps per second of training."),
     _speed("speed/updates_per_second", "updates/s", "Updates per second of training."),
-    Metric("speed/rollout_seconds", "s", "Collecting, per update; with --overlap, while learning."),
+    Metric(
+        "speed/rollout_seconds",
+        "s",
+        "Collection time per update; with --overlap, concurrent with learning.",
+    ),
     Metric(
         "speed/emulation_seconds",
         "s",
-        "Part of collecting: stepping the envs, per update. With native acting, the time of "
-        "collecting is divided as that of its threads.",
+        "Part of collection: stepping the envs, per update. With native acting, collection time is "
+        "split in proportion to the threads' time.",
     ),
     Metric(
         "speed/inference_seconds",
         "s",
-        "Part of collecting: choosing actions, per update; divided in the same way.",
+        "Part of collection: choosing actions, per update; split in the same way.",
     ),
-    Metric("speed/learn_seconds", "s", "Learning, per update."),
-    _speed("speed/other_share", "share", "Time outside emulation, inference and learning."),
-    Metric(
-        "speed/learner_idle_seconds", "s", "Waiting of the learner for its rollout, per update."
+    Metric("speed/learn_seconds", "s", "Learning time per update."),
+    _speed(
+        "speed/other_share",
+        "fraction",
+        "Fraction of time outside emulation, inference and learning.",
     ),
-    Metric("speed/collector_idle_seconds", "s", "Time without collecting, per update."),
+    Metric("speed/learner_idle_seconds", "s", "Time the learner waits for a rollout, per update."),
+    Metric("speed/collector_idle_seconds", "s", "Time the collector is idle, per update."),
 ]
 
 _EPISODE = [
-    _count("episode/count", "episodes", "Episodes that ended since the previous row."),
+    _count("episode/count", "episodes", "Episodes finished since the previous row."),
     *_statistics("episode/return", "", "Sum of rewards", "mean std min max p50 p90 p99"),
     *_statistics("episode/length", "steps", "Agent steps", "mean min max p10 p50 p90 p99"),
     *_statistics("episode/progress", "px", "Progress", "mean std min max p50 p90 p99"),
-    _latest("episode/progress_best", "px", "Most progress of any episode of the run."),
+    _latest("episode/progress_best", "px", "Largest progress of any episode of the run."),
 ]
 
 _ENDS = [
@@ -153,60 +167,93 @@ _ENDS = [
     for reason, text in EPISODE_ENDS.items()
     for metric in (
         _count(f"end/{reason}_count", "episodes", f"Episodes since the previous row: {text}."),
-        _latest(f"end/{reason}_share", "share", "The same, as a share of those episodes."),
+        _latest(f"end/{reason}_share", "fraction", "The same, as a fraction of those episodes."),
     )
 ]
 
 _REWARD = [
-    Metric("reward/sum", "", "All rewards since the previous row, all envs.", reduction="sum"),
+    Metric(
+        "reward/sum",
+        "",
+        "Sum of all rewards since the previous row, over all envs.",
+        reduction="sum",
+    ),
     *(
-        _latest(f"reward/{term}_sum", "", f"{term} term of episodes ended since the previous row.")
+        _latest(
+            f"reward/{term}_sum",
+            "",
+            f"{term} term, summed over episodes finished since the previous row.",
+        )
         for term in REWARD_TERMS
     ),
 ]
 
 _ROLLOUT = [
-    _latest("rollout/clear_rate", "share", "Clears among the last 100 episodes."),
-    Metric("rollout/forward_share", "share", "Envs whose progress rose during a rollout."),
-    Metric("rollout/override_share", "share", "Steps whose action a script or a rescue forced."),
+    _latest(
+        "rollout/clear_rate",
+        "fraction",
+        "Fraction of the last 100 episodes that cleared the level.",
+    ),
+    Metric(
+        "rollout/forward_share",
+        "fraction",
+        "Fraction of envs that made progress during the rollout.",
+    ),
+    Metric(
+        "rollout/override_share",
+        "fraction",
+        "Fraction of steps whose action a script or a rescue forced.",
+    ),
     Metric("rollout/progress_per_step", "px/step", "Progress per environment step."),
-    Metric("rollout/stagnation_mean", "frames", "Frames without progress, mean over the envs."),
-    _latest("level/clear_rate", "share", "Clears among a level's last 100 episodes.", True),
+    Metric(
+        "rollout/stagnation_mean", "frames", "Frames since the last progress, mean over the envs."
+    ),
+    _latest("level/clear_rate", "fraction", "Clear rate of a level's last 100 episodes.", True),
     _latest("level/progress_mean", "px", "Mean progress in a level's last 100 episodes.", True),
     _latest(
-        "level/share", "share", "Share of the steps that a curriculum plans for a level.", True
+        "level/share", "fraction", "Fraction of steps that the curriculum assigns to a level.", True
     ),
 ]
 
 _GUIDANCE = [
-    _count("rescue/count", "rescues", "Rescues since the run began."),
-    _count("rescue/envs", "envs", "Envs that a script or a rescue drives now."),
+    _count("rescue/count", "rescues", "Rescues since the start of the run."),
+    _count("rescue/envs", "envs", "Envs that a script or a rescue currently controls."),
     _latest("adaptive/distance_weight", "", "Weight of the distance reward under --adaptive."),
     _latest("adaptive/entropy_scale", "", "Factor of --adaptive on the entropy coefficient."),
     _latest("adaptive/rate_scale", "", "Factor of --adaptive on the learning rate."),
 ]
 
 _REPLAY = [
-    _latest("replay/fill", "share", "Transitions in the buffer, of its capacity."),
-    _count("replay/pushed", "transitions", "Transitions pushed since the run began."),
-    Metric("replay/better_share", "share", "Samples whose return exceeds the value estimate."),
-    Metric("replay/demonstration_better_share", "share", "The same for samples of demonstrations."),
-    _latest("replay/unique_ratio_last", "share", "Distinct transitions in the last sample."),
-    _latest("replay/unique_ratio_mean", "share", "The same, mean over all samples."),
+    _latest("replay/fill", "fraction", "Fraction of the buffer's capacity in use."),
+    _count("replay/pushed", "transitions", "Transitions added since the start of the run."),
+    Metric(
+        "replay/better_share",
+        "fraction",
+        "Fraction of samples whose return exceeds the value estimate.",
+    ),
+    Metric(
+        "replay/demonstration_better_share", "fraction", "The same for samples of demonstrations."
+    ),
+    _latest(
+        "replay/unique_ratio_last",
+        "fraction",
+        "Fraction of distinct transitions in the last sample.",
+    ),
+    _latest("replay/unique_ratio_mean", "fraction", "The same, mean over all samples."),
     *_statistics("replay/priority", "", "Priority, as sampled by", "mean p50 p90 p99"),
-    Metric("replay/sample_seconds", "s", "Sampling, per update."),
+    Metric("replay/sample_seconds", "s", "Sampling time per update."),
     Metric("replay/draw_seconds", "s", "Part of sampling: drawing the indices."),
     Metric("replay/gather_seconds", "s", "Part of sampling: gathering the transitions."),
-    _count("replay/device_sampler", "", "1 when the device samples, 0 for the sum-tree."),
+    _count("replay/device_sampler", "", "1 if the device samples, 0 if the sum tree does."),
 ]
 
 _RESOURCES = [
-    _latest("resources/cpu_percent", "%", "All cores of the machine; 100 means all are busy."),
-    _latest("resources/process_cpu_percent", "%", "This process; 100 means one core."),
+    _latest("resources/cpu_percent", "%", "CPU use of the machine; 100 means all cores are busy."),
+    _latest("resources/process_cpu_percent", "%", "CPU use of this process; 100 means one core."),
     _latest("resources/memory_bytes", "bytes", "Resident memory of this process."),
     _latest("resources/memory_percent", "%", "Memory of the machine in use."),
     _latest("resources/disk_free_bytes", "bytes", "Free space on the disk of the run directory."),
-    _latest("resources/threads", "threads", "Threads of this process."),
+    _latest("resources/threads", "threads", "Number of threads of this process."),
     _latest("resources/gpu_percent", "%", "Utilization of a GPU, by index.", True),
     _latest("resources/gpu_memory_bytes", "bytes", "GPU memory in use, by index.", True),
     _latest("resources/gpu_watts", "W", "Power of a GPU, by index.", True),
@@ -248,7 +295,7 @@ METRICS: dict[str, Metric] = {
 
 
 def find_metric(name: str) -> Metric | None:
-    """Returns the entry of a name, without its label; None when it is unknown."""
+    """Returns the metric of a name, which may have a label; None if it is unknown."""
     metric = METRICS.get(name)
     if metric is not None:
         return None if metric.labelled else metric
@@ -258,13 +305,13 @@ def find_metric(name: str) -> Metric | None:
 
 
 def clean_row(row: Mapping[str, Any]) -> tuple[CleanRow, int]:
-    """Checks a row against the list.
+    """Validates a row against the list of metrics.
 
     Args:
-        row: Names and numbers; NumPy scalars are accepted, tensors and bools are not.
+        row: Numbers by name; NumPy scalars are accepted, tensors and bools are not.
 
     Returns:
-        The row with Python numbers, None for NaN and infinity, and the number of those.
+        The row with Python numbers (None for NaN and infinity), and the number of None values.
 
     Raises:
         MetricError: A name is unknown or a value is not a number.

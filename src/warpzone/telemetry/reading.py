@@ -1,4 +1,4 @@
-"""Reading files of JSON lines, rotated and damaged ones included."""
+"""Reader of JSON Lines files, including rotated and damaged ones."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ _log = logging.getLogger(__name__)
 
 _LISTING_ATTEMPTS = 5
 _TAIL_BYTES = (16 * 1024, 256 * 1024)
-# Far more than a sink writes into one file; a larger one is not ours and may not fit in memory.
-_MOST_BYTES = 4 * ROTATE_BYTES
+# Far more than a sink writes to one file; a larger file is foreign and may not fit in memory.
+_MAX_BYTES = 4 * ROTATE_BYTES
 
 Row = dict[str, Any]
 OnDamage = Callable[[Path, str], None]
-"""Receives a damaged file and what is wrong with it."""
+"""Called with a damaged file and a description of the damage."""
 
 
 def warn_of_damage(path: Path, reason: str) -> None:
     """Logs that a file is damaged."""
-    _log.warning("%s is damaged: %s; the rest of it is used", path, reason)
+    _log.warning("%s is damaged: %s; the rest of the file is used", path, reason)
 
 
 def segments(path: Path) -> list[Path]:
-    """All files that belong to a stream, oldest first, the one being written last."""
+    """Returns all files of a stream, oldest first; the file being written is last."""
     files = [entry for _, entry in rotated_files(path)]
-    # Regular files only: a pipe or a device has no end.
+    # Regular files only: reading a pipe or a device may never end.
     return [file for file in (*files, path) if file.is_file()]
 
 
 def read_lines(path: Path, on_damage: OnDamage = warn_of_damage) -> Iterator[Row]:
     """Yields every object of a stream, rotated files included.
 
-    A damaged file is read as far as possible. A last line without its end is being written at this
-    moment and is left out.
+    A damaged file is read as far as possible. An incomplete last line is still being written and is
+    skipped.
 
     Args:
-        path: Such as `metrics.jsonl`.
+        path: Stream to read, such as `metrics.jsonl`.
         on_damage: Called once for each damaged file.
 
     Raises:
@@ -72,16 +72,16 @@ def read_lines(path: Path, on_damage: OnDamage = warn_of_damage) -> Iterator[Row
 def _read_segment(file: Path, damages: list[tuple[Path, str]]) -> bytes:
     if file.suffix != ".gz":
         with file.open("rb") as plain:
-            if os.fstat(plain.fileno()).st_size > _MOST_BYTES:
-                damages.append((file, f"it has more than {_MOST_BYTES:,} bytes"))
-            return plain.read(_MOST_BYTES)
+            if os.fstat(plain.fileno()).st_size > _MAX_BYTES:
+                damages.append((file, f"it has more than {_MAX_BYTES:,} bytes"))
+            return plain.read(_MAX_BYTES)
     content = bytearray()
     try:
         with gzip.open(file) as stream:
-            while len(content) <= _MOST_BYTES and (part := stream.read1(ROTATE_BYTES)):
+            while len(content) <= _MAX_BYTES and (part := stream.read1(ROTATE_BYTES)):
                 content += part
-        if len(content) > _MOST_BYTES:
-            damages.append((file, f"it holds more than {_MOST_BYTES:,} bytes"))
+        if len(content) > _MAX_BYTES:
+            damages.append((file, f"it holds more than {_MAX_BYTES:,} bytes"))
     except FileNotFoundError:
         raise
     except (OSError, EOFError, zlib.error) as error:
@@ -110,7 +110,7 @@ def _parse(line: bytes) -> Row | None:
 
 
 def read_rows(path: Path, on_damage: OnDamage = warn_of_damage) -> list[Row]:
-    """Reads metrics without the rows that a resumed run repeated.
+    """Reads metrics without the rows that a resumed run replaced.
 
     A run that resumes from an earlier checkpoint repeats some steps; its rows replace those of an
     earlier session with the same or more steps.
@@ -119,7 +119,7 @@ def read_rows(path: Path, on_damage: OnDamage = warn_of_damage) -> list[Row]:
 
 
 def read_episodes(path: Path, on_damage: OnDamage = warn_of_damage) -> list[Row]:
-    """Reads episodes without those that a resumed run repeated, as `read_rows` does."""
+    """Reads episodes without those that a resumed run replaced, as `read_rows` does."""
     return _without_repeats(read_lines(path, on_damage), "session", "update")
 
 
@@ -137,17 +137,17 @@ def _without_repeats(lines: Iterable[Row], session_name: str, place_name: str) -
 
 
 def last_line(path: Path, on_damage: OnDamage = warn_of_damage) -> Row | None:
-    """Returns the newest whole object of a stream without reading all of it.
+    """Returns the newest complete object of a stream without reading all of it.
 
-    Damages are counted in the part that was read.
+    Damage is reported only for the part that was read.
     """
     for file in reversed(segments(path)):
         for size in _TAIL_BYTES:
             lines, complete = _tail(file, size, on_damage)
             newest = next((row for line in reversed(lines) if (row := _parse(line))), None)
             if newest is None and not complete:
-                continue  # A longer part of the file may hold one.
-            # Lines that look like objects are not parsed: a list of runs reads many of them.
+                continue  # A larger part of the file may contain one.
+            # Lines that look like objects are not parsed, to keep `warpzone runs list` fast.
             list(_rows_of(file, [line for line in lines if not _looks_whole(line)], on_damage))
             if newest is not None:
                 return newest
@@ -160,7 +160,7 @@ def _looks_whole(line: bytes) -> bool:
 
 
 def _tail(file: Path, size: int, on_damage: OnDamage) -> tuple[list[bytes], bool]:
-    """The last lines of a file, and whether these are all of it that will be read."""
+    """Returns the last lines of a file, and whether no larger part will be read."""
     try:
         if file.suffix == ".gz":
             damages: list[tuple[Path, str]] = []
@@ -174,16 +174,16 @@ def _tail(file: Path, size: int, on_damage: OnDamage) -> tuple[list[bytes], bool
             lines = stream.read().splitlines(keepends=True)
     except FileNotFoundError:
         return [], True
-    # The first may be a part of a line.
+    # The first line may be incomplete.
     return (lines[1:], size == _TAIL_BYTES[-1]) if begin > 0 else (lines, True)
 
 
 def finite(row: Mapping[str, Any], name: str) -> float | None:
-    """Returns a finite number of a row, or None where there is none: rows may be damaged."""
+    """Returns a number of a row, or None if it is missing or not finite."""
     value = row.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
         return value if math.isfinite(value) else None
-    except OverflowError:  # An integer beyond what a float can hold.
+    except OverflowError:  # An integer beyond the range of a float.
         return None

@@ -1,4 +1,4 @@
-"""Use of the machine: processor, memory, disk, and GPUs where there are any."""
+"""Resource usage of the machine: CPU, memory, disk and GPUs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _log = logging.getLogger(__name__)
 
 
 class _Gpus:
-    """Reads NVIDIA GPUs through their library, without starting a program."""
+    """Reads NVIDIA GPUs through NVML, without starting a process."""
 
     def __init__(self) -> None:
         self._library: Any = None
@@ -35,7 +35,7 @@ class _Gpus:
                 for index in range(library.nvmlDeviceGetCount())
             ]
         except library.NVMLError:
-            return  # The package without a driver: no GPU.
+            return  # The package is installed, but no driver: no GPU.
         self._library = library
 
     def read(self) -> MetricRow:
@@ -45,7 +45,7 @@ class _Gpus:
         return row
 
     def _read_one(self, index: int, handle: Any) -> MetricRow:
-        """A reading that a GPU does not offer is omitted."""
+        """Reads one GPU; values that it does not support are omitted."""
         library = self._library
         readings: dict[str, Callable[[], Any]] = {
             "gpu_percent": lambda: library.nvmlDeviceGetUtilizationRates(handle).gpu,
@@ -71,7 +71,7 @@ class _Gpus:
 
 
 class ResourceMonitor:
-    """Samples in a thread and returns means over a window."""
+    """Samples resource usage in a thread and returns means over a window."""
 
     def __init__(
         self, folder: Path | None = None, interval: float = 2.0, window: float = 30.0
@@ -79,7 +79,7 @@ class ResourceMonitor:
         """Starts the thread.
 
         Args:
-            folder: Whose disk's free space is reported, such as the run directory.
+            folder: Folder whose disk's free space is reported, such as the run directory.
             interval: Seconds between samples.
             window: Seconds over which `metrics` averages.
         """
@@ -91,16 +91,16 @@ class ResourceMonitor:
         self._stop = threading.Event()
         self._process = psutil.Process()
         self._gpus = _Gpus()
-        # The first call of these has no interval to refer to.
+        # psutil measures CPU use since the previous call, so the first call is meaningless.
         psutil.cpu_percent()
         self._process.cpu_percent()
         self._thread = threading.Thread(target=self._run, name="resources", daemon=True)
         self._thread.start()
 
     def metrics(self) -> MetricRow:
-        """Means over the window; what cannot be read is absent.
+        """Returns means over the window; values that cannot be read are absent.
 
-        Before the first sample is due, one is taken now: short runs are measured too.
+        If no sample is due yet, one is taken now, so that short runs are measured too.
         """
         with self._lock:
             rows = [row for _, row in self._samples]
@@ -114,7 +114,7 @@ class ResourceMonitor:
         return means
 
     def close(self, timeout: float = 5.0) -> None:
-        """Ends the thread."""
+        """Stops the thread."""
         self._stop.set()
         self._thread.join(timeout)
 

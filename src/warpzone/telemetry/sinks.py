@@ -1,4 +1,4 @@
-"""Where rows go besides JSON lines: TensorBoard, Weights & Biases and a Parquet snapshot."""
+"""Sinks besides JSON Lines: TensorBoard, Weights & Biases and Parquet snapshots."""
 
 from __future__ import annotations
 
@@ -27,32 +27,32 @@ __all__ = [
     "write_parquet",
 ]
 
-# A snapshot reads everything again, so it may take this share of the time at most.
+# A snapshot rereads everything, so it may take at most this fraction of the time.
 _SNAPSHOT_SHARE = 0.01
 
 
 class Sink(Protocol):
-    """Takes rows one after another, always from the same thread."""
+    """Receives rows in order, always from the same thread."""
 
     def write(self, row: Mapping[str, object]) -> None:
-        """Takes one row; an exception is logged once and counted, and the next row is tried."""
+        """Writes a row; exceptions are counted and logged once, and the next row is tried."""
 
     def close(self) -> None:
-        """Writes what is left and closes files."""
+        """Writes remaining rows and closes files."""
 
 
 class TensorBoardSink:
     """Writes scalars for TensorBoard, with environment steps as the axis.
 
     Uses TensorBoard's record format directly: its own writer has a thread and a queue that block
-    forever once the disk has been full.
+    forever after the disk has been full.
     """
 
     def __init__(self, folder: Path) -> None:
-        """Opens nothing yet.
+        """Creates the sink; the file is opened by the first row.
 
         Args:
-            folder: Such as `events`.
+            folder: Folder for event files, such as `events`.
         """
         from tensorboard.compat.proto.event_pb2 import Event
         from tensorboard.compat.proto.summary_pb2 import Summary
@@ -81,7 +81,7 @@ class TensorBoardSink:
         self._file.close()
 
     def _append(self, event: Any) -> None:
-        """Writes a record in one piece, after the one that begins a file."""
+        """Writes a record atomically, preceded by the file's header record if it is new."""
         records = io.BytesIO()
         writer = self._record_writer(records)
         self._file.open()
@@ -116,20 +116,20 @@ def load_wandb() -> Any:
 class WandbSink:
     """Sends rows to Weights & Biases, with environment steps as the axis.
 
-    wandb uploads from a process of its own, so that a slow or missing network holds up nothing.
+    wandb uploads from a separate process, so a slow or missing network does not delay training.
     """
 
     def __init__(self, project: str, name: str, folder: Path, config: Mapping[str, object]) -> None:
-        """Starts, or resumes, the run of this name.
+        """Starts or resumes the wandb run.
 
         Args:
-            project: Of Weights & Biases.
-            name: Of the run; its identity there as well, so that a resumed run continues it.
-            folder: Where wandb keeps its own files.
-            config: Options of the run, to compare runs by.
+            project: Weights & Biases project.
+            name: Name of the run, also used as the wandb id, so that a resumed run continues it.
+            folder: Folder for wandb's own files.
+            config: Options of the run, shown by wandb.
 
         Raises:
-            ConfigError: wandb is not installed, or refuses to start.
+            ConfigError: wandb is not installed, or fails to start.
         """
         wandb = load_wandb()
         try:
@@ -142,7 +142,7 @@ class WandbSink:
                 config=dict(config),
             )
         except wandb.errors.Error as error:
-            raise ConfigError(f"wandb does not start: {error}") from error
+            raise ConfigError(f"wandb failed to start: {error}") from error
 
     def write(self, row: Mapping[str, object]) -> None:
         """Sends all numbers of the row."""
@@ -150,12 +150,12 @@ class WandbSink:
         self._run.log(numbers, step=int(_number(row, STEPS, 0)))
 
     def close(self) -> None:
-        """Waits until everything is sent."""
+        """Waits until everything is uploaded."""
         self._run.finish()
 
 
 class ParquetSnapshot:
-    """Rewrites a Parquet file from a stream of JSON lines at intervals and at the end."""
+    """Periodically rewrites a Parquet file from a JSON Lines stream, and once more at the end."""
 
     def __init__(
         self,
@@ -164,13 +164,13 @@ class ParquetSnapshot:
         interval: float = 300.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Plans the first snapshot one interval from now.
+        """Schedules the first snapshot one interval from now.
 
         Args:
-            source: Such as `metrics.jsonl`.
-            target: Such as `metrics.parquet`.
-            interval: Seconds between snapshots, more when they take long.
-            clock: For tests.
+            source: Stream to read, such as `metrics.jsonl`.
+            target: File to write, such as `metrics.parquet`.
+            interval: Minimum number of seconds between snapshots; longer if they take long.
+            clock: Clock; for tests.
         """
         self._source = source
         self._target = target
@@ -180,7 +180,7 @@ class ParquetSnapshot:
         self._damaged: set[Path] = set()
 
     def write(self, row: Mapping[str, object]) -> None:
-        """Takes a snapshot if one is due; the row itself comes from the source."""
+        """Takes a snapshot if one is due; the rows are read from the source."""
         if self._clock() >= self._due:
             self._snapshot()
 
@@ -202,11 +202,11 @@ class ParquetSnapshot:
 
 
 def write_parquet(source: Path, target: Path, on_damage: OnDamage = warn_of_damage) -> int:
-    """Writes a stream of metrics as a Parquet file, replacing it in one step.
+    """Writes a stream of metrics to a Parquet file, atomically.
 
     Args:
-        source: Such as `metrics.jsonl`; rotated files are read too.
-        target: Such as `metrics.parquet`; untouched when there is nothing to write.
+        source: Stream to read, such as `metrics.jsonl`, including rotated files.
+        target: File to write, such as `metrics.parquet`; untouched if there are no rows.
         on_damage: Called once for each damaged file.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Statistics of a set of numbers, under the names in the list of metrics."""
+"""Summary statistics, named as in the list of metrics."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _PERCENTILES = {"p10": 10, "p50": 50, "p90": 90, "p99": 99}
 
 
 def summarize(prefix: str, values: Sequence[float] | NDArray[np.generic]) -> MetricRow:
-    """Computes every statistic that is listed for a quantity.
+    """Computes every listed statistic of a quantity.
 
     Args:
-        prefix: Such as 'episode/return', for `episode/return_mean` and so on.
-        values: Numbers; without any the result is empty, since absent is not zero.
+        prefix: Prefix of the names, such as 'episode/return' for `episode/return_mean`.
+        values: Values to summarize; if there are none, the result is empty.
     """
     numbers = np.asarray(values, dtype=np.float64)
     if numbers.size == 0:

@@ -26,20 +26,20 @@ Mode = Literal["auto", "rich", "plain", "quiet"]
 
 @dataclass(frozen=True)
 class Progress:
-    """The numbers to show; None is shown as a dash.
+    """Numbers to show; None is shown as a dash.
 
     Attributes:
-        level: Such as '1-1'.
+        level: Level, such as '1-1'.
         steps: Environment steps so far.
-        total_steps: Steps at the end of the run.
-        steps_per_second: Current speed.
-        remaining_seconds: Estimated time to the end.
-        clear_rate: Share of clears, 0 to 1.
-        best_distance: Pixels.
-        mean_return: Mean return of the last episodes.
-        phase: What the loop is doing.
-        update: Updates so far.
-        episodes: Episodes so far.
+        total_steps: Environment steps of the whole run.
+        steps_per_second: Current throughput.
+        remaining_seconds: Estimated remaining time.
+        clear_rate: Fraction of recent episodes that cleared the level.
+        best_distance: Largest progress so far, in pixels.
+        mean_return: Mean return of recent episodes.
+        phase: Current phase of the training loop.
+        update: Number of updates so far.
+        episodes: Number of finished episodes so far.
     """
 
     level: str
@@ -56,19 +56,19 @@ class Progress:
 
 
 class Display(Protocol):
-    """Shows progress; every mode takes the same calls.
+    """Shows the progress of a run; all modes have this interface.
 
-    No call ever fails: a display whose output is refused goes quiet.
+    Calls never fail: a display whose output cannot be written becomes silent.
     """
 
     def update(self, progress: Progress) -> None:
-        """Takes the newest numbers; cheap enough for every update."""
+        """Sets the newest numbers; cheap enough for every update."""
 
     def message(self, text: str) -> None:
-        """Shows a line that stays."""
+        """Shows a permanent line."""
 
     def close(self) -> None:
-        """Ends the display and leaves the last numbers visible."""
+        """Closes the display and leaves the last numbers visible."""
 
 
 def make_display(
@@ -77,13 +77,13 @@ def make_display(
     interval: float = 10.0,
     stream: TextIO | None = None,
 ) -> Display:
-    """Makes the display for a mode.
+    """Creates the display for a mode.
 
     Args:
-        mode: 'auto' is the panel on a terminal and plain lines elsewhere.
+        mode: Display mode; 'auto' is the panel on a terminal and plain lines elsewhere.
         title: Title of the panel, such as the run's name.
         interval: Seconds between plain lines.
-        stream: Standard output by default.
+        stream: Output stream; defaults to standard output.
     """
     out = sys.stdout if stream is None else stream
     if mode == "quiet":
@@ -94,10 +94,10 @@ def make_display(
 
 
 class QuietDisplay:
-    """Shows messages only."""
+    """Shows only messages."""
 
     def __init__(self, stream: TextIO) -> None:
-        """Writes to a stream."""
+        """Creates a display that writes to a stream."""
         self._stream = TolerantStream(stream)
 
     def update(self, progress: Progress) -> None:
@@ -109,15 +109,15 @@ class QuietDisplay:
         self._stream.flush()
 
     def close(self) -> None:
-        """Drops what the stream refused to the end."""
+        """Discards output that the stream could not accept."""
         self._stream.give_up()
 
 
 class PlainDisplay(QuietDisplay):
-    """Prints one line per interval, without colours and cursor movements."""
+    """Prints one line per interval, without colors or cursor movement."""
 
     def __init__(self, interval: float, stream: TextIO) -> None:
-        """Prints the first update at once."""
+        """Creates a display that prints the first update immediately."""
         super().__init__(stream)
         self._interval = interval
         self._due = 0.0
@@ -125,13 +125,13 @@ class PlainDisplay(QuietDisplay):
         self._shown: Progress | None = None
 
     def update(self, progress: Progress) -> None:
-        """Prints if an interval has passed."""
+        """Prints a line if the interval has passed."""
         self._newest = progress
         if time.monotonic() >= self._due:
             self._show(progress)
 
     def close(self) -> None:
-        """Prints the newest numbers unless they were the last line."""
+        """Prints the newest numbers unless they have been printed."""
         if self._newest is not None and self._newest != self._shown:
             self._show(self._newest)
         super().close()
@@ -147,11 +147,11 @@ class RichDisplay:
     """A live panel at the bottom of the terminal; messages scroll above it."""
 
     def __init__(self, title: str, stream: TextIO | None = None) -> None:
-        """Begins at once.
+        """Starts the panel.
 
         Args:
             title: Title of the panel.
-            stream: Standard output by default.
+            stream: Output stream; defaults to standard output.
         """
         self._title = title
         self._lock = threading.Lock()
@@ -159,7 +159,7 @@ class RichDisplay:
         self._began = time.monotonic()
         self._stream = TolerantStream(sys.stdout if stream is None else stream)
         self._live = Live(
-            console=Console(file=self._stream),  # type: ignore[arg-type]  # it needs no more
+            console=Console(file=self._stream),  # type: ignore[arg-type]
             get_renderable=self._render,
             refresh_per_second=4,
             redirect_stdout=False,
@@ -168,12 +168,12 @@ class RichDisplay:
         self._live.start()
 
     def update(self, progress: Progress) -> None:
-        """Keeps the numbers for the next refresh."""
+        """Stores the numbers for the next refresh."""
         with self._lock:
             self._progress = progress
 
     def message(self, text: str) -> None:
-        """Prints above the panel."""
+        """Prints a line above the panel."""
         self._live.console.print(text, markup=False, highlight=False)
 
     def close(self) -> None:
@@ -209,7 +209,7 @@ def _bar(progress: Progress) -> RenderableType:
 
 
 class _Numbers:
-    """The fields side by side; lines break only between them."""
+    """Fields side by side; lines wrap only between fields."""
 
     def __init__(self, progress: Progress) -> None:
         self._fields = _fields(progress)
@@ -226,7 +226,7 @@ class _Numbers:
 
 
 def _steps(progress: Progress) -> str:
-    # The last update may take more steps than were asked for, and 100 % is for a run that is done.
+    # The last update may exceed the requested steps.
     percent = min(100, 100 * progress.steps // max(1, progress.total_steps))
     return f"{short(progress.steps)}/{short(progress.total_steps)} steps {percent:3d}%"
 
@@ -268,16 +268,16 @@ def duration(seconds: float) -> str:
 
 
 class DisplayHandler(logging.Handler):
-    """Shows warnings and advice with their prefix; everything else is only for log.txt."""
+    """Shows warnings and advice with their prefix; other records only go to log.txt."""
 
     def __init__(self, display: Display) -> None:
-        """Sends records to a display."""
+        """Creates a handler that sends records to a display."""
         super().__init__()
         self.setFormatter(PrefixFormatter(with_time=False))
         self._display = display
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Shows one record if it concerns the user, without its traceback."""
+        """Shows a record that concerns the user, without its traceback."""
         if record.levelno >= logging.WARNING or record.name == HINTS:
             shown = copy.copy(record)
             shown.exc_info = shown.exc_text = None

@@ -1,4 +1,4 @@
-"""Watchdogs: the stacks of all threads when a run makes no progress or its steps are slow."""
+"""Watchdogs: dump the stacks of all threads when a run stalls or its steps are slow."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def dump_stacks(path: Path, title: str) -> bool:
     """Appends the stacks of all threads to a file.
 
     Returns:
-        Whether it could be written; a full disk must not end a run.
+        Whether the file could be written; a full disk must not stop a run.
     """
     try:
-        # Only its own folder: a deleted run is not this file's to bring back.
+        # Only the innermost folder: a deleted run must not be recreated.
         path.parent.mkdir(exist_ok=True)
         with path.open("a", encoding="utf-8") as file:
             file.write(f"{_now()} {title}\n")
@@ -40,7 +40,7 @@ def _now() -> str:
 
 
 def _new_file(folder: Path, kind: str) -> Path:
-    """Names a file by the time and removes the oldest of its kind when there are many."""
+    """Returns a file named after the time, and removes the oldest files of its kind."""
     for old in sorted(folder.glob(f"{kind}-*.txt"))[: -_KEPT_FILES + 1]:
         old.unlink(missing_ok=True)
     moment = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
@@ -48,26 +48,26 @@ def _new_file(folder: Path, kind: str) -> Path:
 
 
 class StallWatchdog:
-    """Dumps the stacks of all threads, once, when nothing has progressed for too long."""
+    """Dumps the stacks of all threads once per stall."""
 
     def __init__(self, idle: Callable[[], float], limit: float, folder: Path):
         """Starts a thread.
 
         Args:
-            idle: Seconds since the last progress, such as `Heartbeat.seconds_since_progress`.
-            limit: Seconds without progress that are a stall.
-            folder: For the dumps.
+            idle: Returns the seconds since the last progress.
+            limit: Seconds without progress that count as a stall.
+            folder: Folder for the dumps.
         """
         self._idle, self._limit, self._folder = idle, limit, folder
         self.stalls = 0
-        """Stalls seen so far."""
+        """Number of stalls so far."""
         self._stalled = False
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="watchdog", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
-        """Ends the thread."""
+        """Stops the thread."""
         self._closing.set()
         self._thread.join()
 
@@ -80,7 +80,7 @@ class StallWatchdog:
         idle = self._idle()
         if idle < self._limit:
             if self._stalled:
-                _log.warning("the run continues after a stall")
+                _log.warning("the run has resumed after a stall")
             self._stalled = False
         elif not self._stalled:
             self._stalled = True
@@ -93,9 +93,9 @@ class StallWatchdog:
 
 
 class SlowSteps:
-    """Traces steps once several of them were slow within a window, in one file per window.
+    """Traces steps after several slow ones within a window, in one file per window.
 
-    As long as steps are quick it costs two clock readings per step.
+    While steps are fast, the cost is two clock readings per step.
     """
 
     def __init__(
@@ -106,14 +106,14 @@ class SlowSteps:
         folder: Path,
         clock: Callable[[], float] = time.monotonic,
     ):
-        """Begins without a trace.
+        """Creates an inactive tracer.
 
         Args:
-            limit: Seconds from which a step is slow.
+            limit: Seconds above which a step is slow.
             count: Number of slow steps within the window that starts a trace.
-            window: Seconds of the window, and of the trace.
-            folder: For the traces.
-            clock: For tests.
+            window: Duration of the window and of a trace, in seconds.
+            folder: Folder for the traces.
+            clock: Clock; for tests.
         """
         self._limit, self._count, self._window, self._folder = limit, count, window, folder
         self._clock = clock
@@ -125,12 +125,12 @@ class SlowSteps:
         self._thread: threading.Thread | None = None
 
     def begin(self) -> None:
-        """Notes that a step begins."""
+        """Marks the beginning of a step."""
         self._step += 1
         self._began = self._clock()
 
     def end(self) -> None:
-        """Notes that the step has ended."""
+        """Marks the end of a step."""
         assert self._began is not None
         now = self._clock()
         took, self._began = now - self._began, None
@@ -148,14 +148,14 @@ class SlowSteps:
         title = f"{self._count} steps within {self._window:.0f} s were slow: {times} s"
         if not dump_stacks(path, title):
             return
-        _log.warning("%s; the next ones are traced in %s", title, path)
+        _log.warning("%s; further slow steps are traced in %s", title, path)
         self._thread = threading.Thread(
             target=self._trace, args=(path, self._traced_until), name="slow-steps", daemon=True
         )
         self._thread.start()
 
     def _trace(self, path: Path, until: float) -> None:
-        """Writes the stacks of all threads in the middle of each slow step."""
+        """Writes the stacks of all threads during each slow step."""
         written = 0
         while self._clock() < until and not self._closing.wait(self._limit / 4):
             step, began = self._step, self._began
@@ -165,7 +165,7 @@ class SlowSteps:
             dump_stacks(path, f"step {step} has taken {self._clock() - began:.2f} s so far")
 
     def close(self) -> None:
-        """Ends the trace."""
+        """Stops the trace."""
         self._closing.set()
         if self._thread is not None:
             self._thread.join()

@@ -1,1 +1,1 @@
-"""Training: the loop, the run directory, checkpoints and resuming."""
+"""Training: trainer, loop, sessions, curriculum and guidance."""

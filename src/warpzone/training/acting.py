@@ -1,4 +1,4 @@
-"""What chooses actions in a run: native code for whole rollouts, or PyTorch step by step."""
+"""Choice of the acting path: native code for whole rollouts, or PyTorch step by step."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from warpzone.training.guidance.guidance import Guidance
 
 @dataclass(frozen=True)
 class Acting:
-    """How actions are chosen, decided once when a run starts.
+    """How actions are chosen; decided once when a run starts.
 
     Attributes:
         native: Whether native code plays whole rollouts.
-        reason: Why not, or why it does.
+        reason: Reason for the choice.
     """
 
     native: bool
     reason: str
 
     def __str__(self) -> str:
-        """For the log of a run."""
+        """Returns a line for the log."""
         return f"actions are chosen by {'native code' if self.native else 'PyTorch'}: {self.reason}"
 
 
@@ -37,17 +37,17 @@ def choose_acting(
     is_wrapped: bool,
     is_observed: bool,
 ) -> Acting:
-    """Chooses native code where it applies, unless the configuration says otherwise.
+    """Chooses native code if it applies, unless the configuration says otherwise.
 
     Args:
-        config: The configuration.
-        device: Of the network.
-        guidance: Of the run.
+        config: Configuration of the run.
+        device: Device of the network.
+        guidance: Guidance of the run.
         is_wrapped: Whether the environments are inside a user's wrappers.
-        is_observed: Whether someone wants to see every step as it is taken.
+        is_observed: Whether a callback needs every step as it is taken.
 
     Raises:
-        ConfigError: Native code is requested, but does not apply.
+        ConfigError: Native acting is requested but does not apply.
     """
     wanted = config.run.acting
     if wanted == "torch":
@@ -62,13 +62,13 @@ def choose_acting(
     if obstacles and wanted == "native":
         raise ConfigError(
             f"run.acting is 'native', which does not apply here: {obstacles[0]}; use --acting auto "
-            "to let PyTorch choose actions where it must"
+            "to choose actions with PyTorch where necessary"
         )
     return Acting(not obstacles, obstacles[0] if obstacles else "whole rollouts, from tiles")
 
 
 def _obstacles(config: TrainConfig) -> Iterator[str]:
-    """What in a configuration only PyTorch can do."""
+    """Yields the parts of a configuration that require PyTorch."""
     env, model, run = config.env, config.model, config.run
     levels_chosen = config.starts.share > 0 or env.level_order != "cycle"
     for obstacle, applies in (

@@ -1,4 +1,4 @@
-"""Learning rate and entropy coefficient over a run: schedules, success, adaptive control."""
+"""Annealing of the learning rate and entropy coefficient over a run."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from warpzone.training.guidance.guidance import Guidance
 
 
 class Annealing:
-    """Values that depend on the share of the run that is done and on the clear rate."""
+    """Values that depend on the progress of the run, the clear rate and adaptive control."""
 
     def __init__(self, config: TrainConfig, guidance: Guidance):
-        """Takes the configuration, and what adaptive control scales."""
+        """Stores the configuration and the guidance, whose adaptive control scales the values."""
         self._learn, self._steps, self._guidance = config.learn, config.run.steps, guidance
         self._rollout_size = config.env.num_envs * config.learn.rollout_steps
 
     def learning_rate(self, steps: int, success: float) -> float:
-        """The learning rate after some environment steps at a clear rate."""
+        """Returns the learning rate after a number of environment steps at a clear rate."""
         learn = self._learn
         factor = scheduled(
             learn.lr_schedule,
@@ -29,7 +29,7 @@ class Annealing:
         return self._guidance.rate(rate)
 
     def ent_coef(self, success: float) -> float:
-        """The entropy coefficient at a clear rate."""
+        """Returns the entropy coefficient at a clear rate."""
         learn = self._learn
         annealed = lerp(learn.ent_coef, learn.ent_coef_at_success, success**learn.ent_coef_fade)
         return self._guidance.entropy(annealed)

@@ -1,4 +1,4 @@
-"""Whether a run has anything left to train."""
+"""Check whether a run is already complete."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from warpzone.training.saving import ENOUGH_EPISODES
 
 
 def check_incomplete(path: Path, config: TrainConfig) -> None:
-    """Refuses to resume a run that has nothing left to train.
+    """Checks that a run has steps left to train.
 
     Args:
-        path: The checkpoint to resume from.
-        config: The configuration to resume with.
+        path: Checkpoint to resume from.
+        config: Configuration to resume with.
 
     Raises:
         RunCompleteError: All steps are done, or the goal is reached.
@@ -24,12 +24,12 @@ def check_incomplete(path: Path, config: TrainConfig) -> None:
     meta = read_meta(path)
     if meta.steps >= config.run.steps:
         raise RunCompleteError(
-            f"already complete: {meta.steps:,} of {config.run.steps:,} steps are done; give a "
+            f"already complete: {meta.steps:,} of {config.run.steps:,} steps are done; use a "
             "larger --steps to continue"
         )
     goal, rate = config.run.stop_at_clear_rate, float(meta.extra.get("clear_rate", 0.0))
     if 0 < goal <= rate and meta.extra.get("episodes", 0) >= ENOUGH_EPISODES:
         raise RunCompleteError(
-            f"already complete: its clear rate of {rate:.0%} reaches the goal of {goal:.0%}; give "
-            "a higher --stop-at-clear-rate, or 0, to continue"
+            f"already complete: the clear rate of {rate:.0%} reaches the goal of {goal:.0%}; use a "
+            "higher --stop-at-clear-rate, or 0, to continue"
         )

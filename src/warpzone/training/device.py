@@ -1,4 +1,4 @@
-"""Where and how the network computes: device, precision, threads."""
+"""Device and precision of the network."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _DTYPES: dict[Precision, torch.dtype] = {
 
 
 def choose_device(config: TrainConfig) -> torch.device:
-    """Where the network runs.
+    """Returns the device of the network.
 
     Raises:
-        ConfigError: The device is not available, or a network for GPUs would run on a CPU.
+        ConfigError: The device is not available, or a network meant for GPUs would run on a CPU.
     """
     wanted = config.run.device
     if wanted == "auto":
@@ -37,8 +37,8 @@ def choose_device(config: TrainConfig) -> torch.device:
         large = config.model.encoder == "impala"
         if large and os.environ.get(_ALLOW_CPU) != "1":
             raise ConfigError(
-                "model.encoder 'impala' is made for GPUs and none was found; give --device cpu (or "
-                f"set {_ALLOW_CPU}=1) to train it on the CPU anyway, slowly"
+                "model.encoder 'impala' is meant for GPUs and none was found; use --device cpu (or "
+                f"set {_ALLOW_CPU}=1) to train it slowly on the CPU anyway"
             )
         return torch.device("cpu")
     try:
@@ -52,13 +52,13 @@ def choose_device(config: TrainConfig) -> torch.device:
 def choose_precision(
     config: TrainConfig, device: torch.device, *, native: bool = False
 ) -> Precision:
-    """The precision of a run: the configured one, or what the machine computes fast.
+    """Returns the precision of a run: the configured one, or the fastest on this machine.
 
     Args:
-        config: The configuration.
-        device: Of the network.
-        native: Whether native code chooses actions, which it does in float32: the learner must
-            agree with it about probabilities.
+        config: Configuration of the run.
+        device: Device of the network.
+        native: Whether native code chooses actions. It computes in float32, and the learner must
+            agree with it on probabilities.
     """
     if config.run.precision != "auto":
         return config.run.precision
@@ -76,12 +76,12 @@ def _cpu_flags() -> str:
 def make_autocast(
     precision: Precision, device: torch.device
 ) -> Callable[[], AbstractContextManager[Any]]:
-    """Makes the context in which the network runs forward."""
+    """Returns a factory of context managers for the network's forward pass."""
     dtype = _DTYPES[precision]
     enabled = dtype != torch.float32
     return lambda: torch.autocast(device.type, dtype=dtype if enabled else None, enabled=enabled)
 
 
 def make_scaler(precision: Precision, device: torch.device) -> torch.amp.GradScaler:
-    """Keeps small gradients of float16 from vanishing; does nothing otherwise."""
+    """Returns a gradient scaler, which is enabled only for float16."""
     return torch.amp.GradScaler(device.type, enabled=precision == "float16")

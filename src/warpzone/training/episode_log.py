@@ -1,4 +1,4 @@
-"""Turns the infos of ended environments into episodes."""
+"""Converts the infos of finished episodes to records."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from warpzone.training.curriculum.starts import Start
 
 
 class EpisodeLog:
-    """Watches steps and reports every episode that ends.
+    """Observes steps and reports every finished episode.
 
-    Steps may be watched by a collecting thread; its episodes are reported by `flush`, so that
-    nothing depends on the timing of that thread.
+    Steps may be observed in a collecting thread; its episodes are reported by `flush`, so that
+    results do not depend on the timing of that thread.
     """
 
     def __init__(self, statistics: EpisodeStatistics):
-        """Reports to the statistics."""
+        """Creates a log that reports to the statistics."""
         self.statistics = statistics
         self._waiting: list[Episode] = []
 
@@ -36,34 +36,34 @@ class EpisodeLog:
         begun: Callable[[int], Start],
         returns: NDArray[np.float64],
     ) -> None:
-        """Takes a step.
+        """Observes a step.
 
         Args:
-            info: Its info.
-            ended: Where it ended an episode.
+            info: Info of the step.
+            ended: Whether the step ended an episode, per environment.
             steps: Environment steps of the run so far.
-            begun: Returns where an environment's episode began.
-            returns: Sums of the rewards of the present episodes.
+            begun: Returns where an environment's episode started.
+            returns: Returns of the current episodes.
         """
         for env in np.nonzero(ended)[0].tolist():
-            # The worker of an episode that was still running has died: it has no result.
+            # The episode's worker has died, so the episode has no result.
             if end_name(int(info["end_reason"][env])) != RUNNING:
                 episode = self._episode(info, env, begun(env), steps, float(returns[env]))
                 self._waiting.append(episode)
 
     def flush(self) -> list[Episode]:
-        """Reports what ended since the last call, and returns it."""
+        """Reports and returns the episodes that ended since the last call."""
         ended, self._waiting = self._waiting, []
         for episode in ended:
             self.statistics.add(episode)
         return ended
 
     def state_dict(self) -> dict[str, Any]:
-        """Episodes that are not reported yet."""
+        """Returns the episodes that are not reported yet."""
         return {"waiting": [episode.as_row() for episode in self._waiting]}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Takes what `state_dict` returned."""
+        """Restores the state returned by `state_dict`."""
         self._waiting = [Episode(**row) for row in state["waiting"]]
 
     def _episode(

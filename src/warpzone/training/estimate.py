@@ -1,4 +1,4 @@
-"""What a run would need: time from a short trial of the real trainer, and memory."""
+"""Estimate of a run's time and memory, from a short trial of the real trainer."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ _MIB = 2**20
 
 @dataclass(frozen=True)
 class Estimate:
-    """Figures of a trial; memory is in bytes.
+    """Results of a trial; memory is in bytes.
 
     Attributes:
         place: Device, precision and threads.
-        updates: That the run will have.
-        update_steps: Environment steps of each.
-        tried: Updates of the trial.
-        steps_per_second: Of the trial.
-        seconds: Of the whole run at that speed.
-        storage: Memory of the rollout; overlapped, of both.
-        replay: Memory of replay once it is full.
-        network: Of weights, gradients and optimizer.
-        games: That the lanes were seen to take.
-        resident: Of the whole process after the trial.
+        updates: Number of updates in the run.
+        update_steps: Environment steps per update.
+        tried: Number of updates in the trial.
+        steps_per_second: Throughput measured during the trial.
+        seconds: Estimated duration of the whole run.
+        storage: Memory of the rollout storage; with overlap, of both storages.
+        replay: Memory of a full replay buffer.
+        network: Memory of weights, gradients and optimizer.
+        environments: Memory measured for the environments.
+        resident: Resident memory of the process after the trial.
     """
 
     place: str
@@ -45,26 +45,26 @@ class Estimate:
     storage: int
     replay: int
     network: int
-    games: int
+    environments: int
     resident: int
 
     def __str__(self) -> str:
-        """A few lines, each a comment of TOML."""
+        """Returns the estimate as TOML comments."""
         return (
             f"# {self.place}\n"
             f"# {self.updates:,} updates of {self.update_steps:,} steps; "
             f"{self.steps_per_second:,.0f} steps/s in a trial of {self.tried} updates: "
-            f"about {duration(self.seconds)} in all\n"
+            f"about {duration(self.seconds)} in total\n"
             f"# memory: {self.storage / _MIB:,.0f} MiB rollout, "
             f"{self.replay / _MIB:,.0f} MiB replay, {self.network / _MIB:,.0f} MiB "
-            f"network and optimizer, {self.games / _MIB:,.0f} MiB games; "
-            f"{self.resident / _MIB:,.0f} MiB in all"
+            f"network and optimizer, {self.environments / _MIB:,.0f} MiB environments; "
+            f"{self.resident / _MIB:,.0f} MiB in total"
         )
 
 
 def estimate(config: TrainConfig) -> Estimate:
-    """Trains for two updates, or for some seconds, and writes nothing."""
-    games = _memory_of_games(config)
+    """Trains for at least two updates and a few seconds, and writes nothing."""
+    environments = _memory_of_environments(config)
     trainer = Trainer(config)
     try:
         trainer.begin()
@@ -86,14 +86,14 @@ def estimate(config: TrainConfig) -> Estimate:
             storage=trainer.storage.nbytes * (2 if config.run.overlap else 1),
             replay=0 if trainer.replay is None else trainer.replay.nbytes,
             network=_memory_of_network(trainer),
-            games=games,
+            environments=environments,
             resident=psutil.Process().memory_info().rss,
         )
     finally:
         trainer.close()
 
 
-def _memory_of_games(config: TrainConfig) -> int:
+def _memory_of_environments(config: TrainConfig) -> int:
     process = psutil.Process()
     before = process.memory_info().rss
     env = make_env(config)

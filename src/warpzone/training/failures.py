@@ -1,4 +1,4 @@
-"""Errors that a user can do something about, as one sentence."""
+"""Out-of-memory errors as messages with a remedy."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import torch
 
 from warpzone.errors import RunError
 
-# In the message of torch's CPU allocator, which raises no class of its own.
+# Appears in messages of torch's CPU allocator, which does not raise a specific class.
 _ALLOCATOR = "DefaultCPUAllocator"
 
 
@@ -18,7 +18,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def out_of_memory(error: BaseException, saved: str) -> RunError:
-    """Names the remedy, and what became of the latest state."""
+    """Returns an error that names the remedy and whether the latest state was saved."""
     reason = str(error).strip().splitlines()[0] if str(error) else type(error).__name__
     return RunError(
         f"memory ran out ({reason}); {saved}; resume with a smaller --minibatch-size and "

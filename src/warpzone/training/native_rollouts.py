@@ -1,8 +1,8 @@
-"""Collecting whole rollouts in native code.
+"""Collects whole rollouts in native code.
 
-The player fills the storage without returning to Python. What step-by-step collecting does between
-two steps (signals, episodes, curriculum) happens afterwards, step by step in the same order, from
-what the player recorded.
+The player fills the storage without returning to Python. The work that step-by-step collection does
+between steps (signals, episodes, curriculum) is done afterwards, step by step in the same order,
+from the player's recordings.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from warpzone.rollout.storage import RolloutStorage
 from warpzone.training.native_policy import NativePolicy
 
 NEW_PLACES = "new_places"
-"""In the infos of a rollout: places that a step entered, as the player recorded them."""
-_LARGEST_SEED = 2**63 - 1
+"""Info field with the places that a step entered, as recorded by the player."""
+_MAX_SEED = 2**63 - 1
 
 
 @dataclass
 class _Buffers:
-    """What the player writes besides the storage, and the whole as native code takes it."""
+    """Arrays that the player writes besides the storage."""
 
     values: NDArray[np.float32]
     final_values: NDArray[np.float32]
@@ -44,7 +44,7 @@ class _Buffers:
 
     @classmethod
     def empty(cls, steps: int, num_envs: int) -> _Buffers:
-        """Allocates them."""
+        """Allocates the arrays."""
         shape = (steps, num_envs)
         return cls(
             values=np.zeros((steps + 1, num_envs), np.float32),
@@ -57,7 +57,7 @@ class _Buffers:
 
 
 class NativeCollector:
-    """Fills storage with steps of the policy, a whole rollout at a time."""
+    """Plays whole rollouts in native code and fills the storage."""
 
     def __init__(
         self,
@@ -72,18 +72,18 @@ class NativeCollector:
         signals: StepSignals,
         after_rollout: Callable[[], None],
     ):
-        """Assembles the parts; nothing is played yet.
+        """Creates the collector; call `begin` before the first rollout.
 
         Args:
-            env: The environments that the player plays; only reset here.
-            model: The policy; it is read, never changed.
-            storage: Where the rollout is written.
-            policy: The model's native twin, with its player.
-            generator: Seeds the streams that actions are drawn from, and draws noise.
+            env: Environments of the player; this class only resets them.
+            model: Policy; never modified.
+            storage: Storage for the rollout.
+            policy: Native copy of the model, with its player.
+            generator: Random generator that seeds the action streams and samples noise.
             observers: Called for every step, after the rollout.
-            override: Replaces actions now and then; without a script.
+            override: Replaces some actions of the policy; must not have a script.
             signals: Discount exponents and hopeless truncations.
-            after_rollout: Called when the observers have seen all steps.
+            after_rollout: Called after the observers have seen all steps.
         """
         self.env, self.model, self.storage = env, model, storage
         self.state = model.initial_state(storage.num_envs)
@@ -94,21 +94,21 @@ class NativeCollector:
         self._arrays: dict[int, _native.RolloutArrays] = {}
 
     def begin(self, seed: int | None) -> None:
-        """Resets every environment."""
+        """Resets all environments."""
         obs, _ = self.env.reset(seed=seed)
         self._signals.begin()
         self.put_first(obs, np.ones(self.storage.num_envs, np.bool_))
         self.seed_streams()
 
     def seed_streams(self) -> None:
-        """Draws a new random stream for every environment."""
-        seeds = torch.randint(_LARGEST_SEED, (self.storage.num_envs,), generator=self._generator)
+        """Creates a new random stream for every environment."""
+        seeds = torch.randint(_MAX_SEED, (self.storage.num_envs,), generator=self._generator)
         self._buffers.random[:] = seeds.numpy().view(np.uint64)
 
     def put_first(self, obs: Arrays, first: NDArray[np.bool_]) -> None:
-        """Lets the next rollout begin with these observations.
+        """Sets the observations that the next rollout starts with.
 
-        The player looks at the environments itself; this is for whoever reads the storage before.
+        The player reads the environments itself; this is for code that reads the storage first.
         """
         target = self.storage.obs_target(0)
         for name in target.keys() - {ACTIVE}:
@@ -118,7 +118,7 @@ class NativeCollector:
         self.storage.first[0] = torch.from_numpy(first)
 
     def collect(self) -> CollectTimes:
-        """Fills the storage."""
+        """Collects a rollout into the storage."""
         began = time.perf_counter()
         self.model.draw_noise(self._generator)
         self._policy.copy_weights(self.model)
@@ -144,7 +144,7 @@ class NativeCollector:
         self.storage.overridden.copy_(torch.from_numpy(forced >= 0))
 
     def _arrays_of(self, storage: RolloutStorage) -> _native.RolloutArrays:
-        """A storage as native code takes it; two take turns where rollouts overlap."""
+        """Returns a storage as native arrays; with overlap, two storages take turns."""
         if id(storage) not in self._arrays:
             obs = storage.obs_arrays()
             self._arrays[id(storage)] = self._policy.player.arrays(
@@ -163,14 +163,14 @@ class NativeCollector:
         return self._arrays[id(storage)]
 
     def _fill_values(self) -> None:
-        """Values before and after every step; a truncated episode has that of its last state."""
+        """Fills in the values before and after every step, including those of final states."""
         storage, values = self.storage, torch.from_numpy(self._buffers.values)
         storage.values.copy_(values[:-1])
         final = torch.from_numpy(self._buffers.final_values)
         storage.next_values.copy_(torch.where(storage.truncated, final, values[1:]))
 
     def _infos(self) -> Iterator[Info]:
-        """The info of every step: all fields where an episode ended, elsewhere what is observed."""
+        """Yields the info of every step: all fields at episode ends, else the observed ones."""
         ends = _EndInfos(self._policy.player.ends(), self.storage.num_envs)
         places: dict[int, list[dict[str, Any]]] = {}
         for place in self._policy.player.snapshots():
@@ -183,7 +183,7 @@ class NativeCollector:
             }
 
     def _record(self, step: int, info: Info) -> None:
-        """Stores what follows from a step, and shows it to the observers."""
+        """Stores the results of a step and calls the observers."""
         storage = self.storage
         ended = storage.first[step + 1].numpy()
         exponents = self._signals.discount_exponents(info, ended)
@@ -195,11 +195,11 @@ class NativeCollector:
             observe(info, storage.rewards[step].numpy(), ended)
 
     def state_dict(self) -> dict[str, Any]:
-        """The streams that actions are drawn from."""
+        """Returns the random streams of the actions."""
         return {"streams": torch.from_numpy(self._buffers.random.view(np.int64).copy())}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restores what `state_dict` returned."""
+        """Restores the state returned by `state_dict`."""
         self._buffers.random[:] = state["streams"].numpy().view(np.uint64)
 
 
@@ -207,11 +207,11 @@ class _EndInfos:
     """Infos of the steps that ended episodes, as arrays with one value per environment."""
 
     def __init__(self, ends: dict[str, Any], num_envs: int):
-        """Takes what the player reports; rows are in order of their steps."""
+        """Stores the player's report; rows are in order of their steps."""
         self._ends, self._num_envs = ends, num_envs
 
     def info(self, step: int) -> Info:
-        """The info of a step; empty where no episode ended."""
+        """Returns the info of a step; empty if no episode ended."""
         ends = self._ends
         first, last = np.searchsorted(ends["step"], [step, step + 1])
         if first == last:

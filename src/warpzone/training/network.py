@@ -1,4 +1,4 @@
-"""The network of a run: compiled on request, run for inference, optimized."""
+"""The network of a run: inference, compilation and optimizer."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from warpzone.rollout.storage import RolloutStorage
 
 
 class Inference:
-    """Runs a network on observations in the host's memory, wherever the network is."""
+    """Runs a network on observations in host memory, whatever its device."""
 
     def __init__(self, model: ActorCritic, autocast: Callable[[], AbstractContextManager[Any]]):
-        """Takes the network and the context in which it runs forward."""
+        """Stores the network and the factory of its forward context."""
         self._model, self._autocast = model, autocast
         self._device = model.policy.weight.device
 
     def __call__(self, obs: Tree, state: Tensor, first: Tensor) -> Decision:
-        """One step of each environment; logits and values are in the host's memory."""
+        """Evaluates one step of each environment; returns logits and values in host memory."""
         with self._autocast():
             decision = self._model.step(*to_device((obs, state, first), self._device))
         return decision._replace(logits=decision.logits.cpu(), values=decision.values.cpu())
 
 
 def compile_model(model: ActorCritic, infer: Inference, storage: RolloutStorage) -> None:
-    """Compiles a network and runs it once: a missing compiler shows only then.
+    """Compiles a network and runs it once, which reveals a missing compiler.
 
     Raises:
-        ConfigError: It cannot be compiled here.
+        ConfigError: The network cannot be compiled on this machine.
     """
     compiling.compile_parts(model, compiling.BACKEND)
     try:
@@ -52,16 +52,16 @@ def compile_model(model: ActorCritic, infer: Inference, storage: RolloutStorage)
 
 
 def make_optimizer(options: LearnOptions, model: nn.Module) -> torch.optim.Optimizer:
-    """The optimizer of a run."""
+    """Creates the optimizer of a run."""
     kind = torch.optim.AdamW if options.optimizer == "adamw" else torch.optim.Adam
-    # One pass over the weights instead of a dozen, where there is such a kernel.
+    # A fused kernel makes one pass over the weights instead of a dozen.
     fused = next(model.parameters()).device.type in ("cpu", "cuda")
     return kind(model.parameters(), lr=options.learning_rate, eps=1e-5, fused=fused)
 
 
 @torch.no_grad()
 def match_layout(optimizer: torch.optim.Optimizer) -> None:
-    """Arranges an optimizer's loaded state in memory as its weights are, which it relies on."""
+    """Converts an optimizer's loaded state to the memory layout of the weights, as it requires."""
     for weight, state in optimizer.state.items():
         for name, value in state.items():
             if value.shape == weight.shape and value.stride() != weight.stride():

@@ -1,4 +1,4 @@
-"""How fast a run is, and how long the rest of it will take."""
+"""Throughput of a run, and estimate of its remaining time."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from collections.abc import Callable
 from warpzone.rollout.sources import Rollout
 from warpzone.telemetry.metrics import MetricRow
 
-_KEPT = 0.97
-"""Decay of the average per update: about the last thirty updates count."""
+_DECAY = 0.97
+"""Decay of the average per update; it covers about the last thirty updates."""
 
 
 class Every:
-    """An action that is due at intervals."""
+    """Timer of an action that is due at intervals."""
 
     def __init__(self, minutes: float, clock: Callable[[], float] = time.monotonic) -> None:
-        """Waits for one interval first; 0 minutes disables it."""
+        """Creates the timer; the action is first due after one interval, or never if it is 0."""
         self._seconds, self._clock = 60.0 * minutes, clock
         self._began = clock()
 
     def due(self) -> bool:
-        """Whether an interval has passed; if so, the next one begins."""
+        """Whether an interval has passed; if so, starts the next one."""
         if self._seconds <= 0 or self._clock() - self._began < self._seconds:
             return False
         self._began = self._clock()
@@ -35,20 +35,20 @@ class Pace:
         """Starts the clock.
 
         Args:
-            steps: Done so far.
-            clock: For tests.
+            steps: Environment steps so far.
+            clock: Clock; for tests.
         """
         self.updates = 0
-        """Updates measured so far."""
+        """Number of updates measured so far."""
         self._clock = clock
         self._last_steps, self._last_time = steps, clock()
         self._steps = self._seconds = 0.0
 
     def tick(self, steps: int) -> None:
-        """Notes the end of an update; `steps` is the total so far."""
+        """Records the end of an update; `steps` is the total so far."""
         now = self._clock()
-        # The first update warms up caches and compilers; it counts only until the second.
-        kept = 0.0 if self.updates == 1 else _KEPT
+        # The first update includes warm-up, so it is discarded after the second.
+        kept = 0.0 if self.updates == 1 else _DECAY
         self._steps = kept * self._steps + steps - self._last_steps
         self._seconds = kept * self._seconds + now - self._last_time
         self._last_steps, self._last_time = steps, now
@@ -56,19 +56,19 @@ class Pace:
 
     @property
     def steps_per_second(self) -> float | None:
-        """The smoothed speed; None before the first update."""
+        """Smoothed throughput; None before the first update."""
         return self._steps / self._seconds if self._seconds > 0 else None
 
     def seconds_for(self, steps: int) -> float | None:
-        """Time that the given number of steps will take."""
+        """Returns the estimated time for a number of steps."""
         speed = self.steps_per_second
         return None if not speed else max(0, steps) / speed
 
 
 def speed_row(rollout: Rollout, learning: float, wall: float) -> MetricRow:
-    """The times of one update, and how long learner and collector waited for each other."""
+    """Returns the times of one update, including the idle times of learner and collector."""
     times, steps = rollout.times, rollout.storage.steps * rollout.storage.num_envs
-    # Overlapped, collecting takes time only where the learner waits for it.
+    # With overlap, collection only costs the time that the learner waits for it.
     serial = rollout.lag == 0
     counted = learning + (times.environment + times.inference if serial else rollout.learner_idle)
     return {

@@ -1,4 +1,4 @@
-"""Every random stream of a run: seeded from one number, saved and restored."""
+"""Random streams of a run: seeded from one number, saved and restored."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ _SESSIONS_APART = 1_000_003
 
 
 class RandomStreams:
-    """The process-wide streams, those of collecting and learning, and seeds for other parts."""
+    """Global generators, generators of collector and learner, and seeds for other parts."""
 
     def __init__(self, seed: int):
-        """Seeds Python, NumPy and PyTorch for the whole process."""
+        """Seeds Python, NumPy and PyTorch, process-wide."""
         self._seed = seed
         random.seed(seed)
         np.random.seed(seed % 2**32)
         torch.manual_seed(seed)
         self.collect = torch.Generator().manual_seed(seed * 2 + _COLLECT_SEED)
-        """Samples the policy's actions."""
+        """Generator that samples the policy's actions."""
         self.learn = torch.Generator().manual_seed(seed * 2 + _LEARN_SEED)
-        """Shuffles minibatches."""
+        """Generator that shuffles minibatches."""
 
     @property
     def starts_seed(self) -> int:
-        """For the starts of episodes, which have a stream of their own."""
+        """Returns the seed for episode starts, which have their own stream."""
         return self._seed * 4 + _START_SEED
 
     @property
     def replay_seed(self) -> int:
-        """For samples from replay, which have a stream of their own."""
+        """Returns the seed for replay sampling, which has its own stream."""
         return self._seed * 8 + _REPLAY_SEED
 
     def envs_seed(self, session: int) -> int:
-        """For environments that cannot resume the episodes of the session before."""
+        """Returns the seed for environments that cannot resume their previous episodes."""
         return self._seed + session * _SESSIONS_APART
 
     def state_dict(self) -> dict[str, Any]:
-        """The state of every stream, as plain data."""
+        """Returns the state of every stream, as plain data."""
         return {
             "python": repr(random.getstate()),
             "numpy": _numpy_state(),
@@ -52,7 +52,7 @@ class RandomStreams:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restores what `state_dict` returned."""
+        """Restores the state returned by `state_dict`."""
         _set_python_state(state["python"])
         _set_numpy_state(state["numpy"])
         torch.set_rng_state(state["torch"])

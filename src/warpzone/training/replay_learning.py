@@ -1,4 +1,4 @@
-"""Replay in a run: what is pushed, when it is learned from, and what is saved."""
+"""Replay in a run: adding rollouts, learning from samples, saving."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 
 
 class ReplayLearning:
-    """Prioritized replay with self-imitation, of rollouts and of demonstrations."""
+    """Self-imitation from prioritized replay of rollouts and demonstrations."""
 
     def __init__(
         self,
@@ -43,16 +43,16 @@ class ReplayLearning:
         """Allocates the buffers.
 
         Args:
-            options: Of replay.
-            learn: Discounts of the returns.
-            model: The network that learns.
-            obs_spaces: The named parts of one observation.
+            options: Options of replay.
+            learn: Options of the learner, for the discounts of the returns.
+            model: Network that learns.
+            obs_spaces: Named parts of one observation.
             stacks: Parts that are stacks of frames, with the number of frames.
             num_envs: Number of environments.
             minimize: Takes an optimizer step on a loss.
-            autocast: Makes the context in which the model runs forward.
-            seed: Of the samples.
-            demonstrations: Kept for the whole run, in a buffer of their own.
+            autocast: Returns the context manager for the forward pass.
+            seed: Random seed for sampling.
+            demonstrations: Transitions kept for the whole run, in a separate buffer.
         """
         self._learn, self._save = learn, options.save
 
@@ -82,12 +82,12 @@ class ReplayLearning:
 
     @property
     def nbytes(self) -> int:
-        """Memory that is allocated."""
+        """Allocated memory in bytes."""
         shown = 0 if self.demonstrations is None else self.demonstrations.nbytes
         return self.buffer.nbytes + shown
 
     def push(self, storage: RolloutStorage) -> None:
-        """Stores a rollout, overridden steps included: good results are worth imitating too."""
+        """Adds a rollout, including overridden steps, whose good results can be imitated."""
         steps = returns.Steps(
             storage.rewards,
             storage.values,
@@ -109,7 +109,7 @@ class ReplayLearning:
         )
 
     def learn(self, update: int, progress: float) -> MetricRow:
-        """Learns from samples if it is due, and returns metrics."""
+        """Learns from samples if the interval has passed, and returns metrics."""
         row: MetricRow = {}
         if self.demonstrations is not None:
             learned = self._from_demonstrations.learn(update, progress)
@@ -119,20 +119,20 @@ class ReplayLearning:
         return row | self._imitation.learn(update, progress) | self.buffer.take_metrics()
 
     def state_dict(self) -> dict[str, Any]:
-        """The buffers; empty if they are not to be saved."""
+        """Returns the buffers; empty if they are not saved."""
         if not self._save:
             return {}
         shown = {} if self.demonstrations is None else self.demonstrations.state_dict()
         return {"buffer": self.buffer.state_dict(), "demonstrations": shown}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restores saved buffers, or warns that replay begins empty."""
+        """Restores saved buffers, or warns that replay starts empty."""
         if state:
             self.buffer.load_state_dict(state["buffer"])
             if self.demonstrations is not None:
                 self.demonstrations.load_state_dict(state["demonstrations"])
         else:
             _log.warning(
-                "the checkpoint holds no replay (--no-replay-save), so it begins empty: this run "
-                "does not resume exactly where it left off"
+                "the checkpoint has no replay buffer (--no-replay-save), so it starts empty: this "
+                "run does not resume exactly where it left off"
             )

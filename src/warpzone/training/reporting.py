@@ -1,4 +1,4 @@
-"""From updates to rows of metrics and progress on the terminal."""
+"""Reports updates as rows of metrics and as progress on the terminal."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from warpzone.telemetry.terminal import Display, Progress, duration, short
 from warpzone.training.pace import Pace
 from warpzone.training.trainer import Trainer
 
-_UPDATES_TO_JUDGE = 5  # Before that, the expected time would be a guess.
+_UPDATES_TO_JUDGE = 5  # Earlier, an estimate of the remaining time would be a guess.
 
 
 class Reporter:
-    """Writes a row for every interval of updates, and one for the rest when a run ends.
+    """Writes a row for every interval of updates, and a last row when the run ends.
 
     Attributes:
-        interval: The updates since the last row.
+        interval: Metrics of the updates since the last row.
     """
 
     def __init__(
         self, trainer: Trainer, telemetry: Telemetry, resources: ResourceMonitor, display: Display
     ) -> None:
-        """Reports nothing yet.
+        """Creates the reporter.
 
         Args:
-            trainer: Whose updates are reported.
+            trainer: Trainer whose updates are reported.
             telemetry: Receives the rows.
-            resources: Adds the use of the machine to each row.
+            resources: Adds resource usage to each row.
             display: Shows progress.
         """
         self._trainer, self._telemetry = trainer, telemetry
@@ -42,7 +42,7 @@ class Reporter:
         self._ended = False
 
     def add(self, row: MetricRow) -> None:
-        """Takes what an update measured, shows it, and writes a row if one is due."""
+        """Adds the metrics of an update, shows progress, and writes a row if one is due."""
         trainer = self._trainer
         self._send_episodes(trainer.updates)
         self.interval.add(row, trainer.steps - self._steps, trainer.elapsed - self._elapsed)
@@ -52,21 +52,21 @@ class Reporter:
             self._write()
 
     def end(self) -> None:
-        """Writes what is left, so that the metrics end with the last update; once.
+        """Writes the last row, once, so that the metrics end with the last update.
 
-        A run that ended before its first update gets a row as well: it says that there was none.
+        A run that ended before its first update also gets a row, with 0 updates.
         """
-        self._send_episodes(self._trainer.updates + 1)  # Of an update that failed.
+        self._send_episodes(self._trainer.updates + 1)  # Episodes of an update that failed.
         if not self._ended and (self.interval.updates > 0 or self._trainer.updates == 0):
             self._write()
         self._ended = True
 
     def state_dict(self) -> dict[str, Any]:
-        """What a resumed run needs to complete the present interval."""
+        """Returns the state that a resumed run needs to complete the current interval."""
         return self.interval.state_dict()
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Takes what `state_dict` returned."""
+        """Restores the state returned by `state_dict`."""
         self.interval.load_state_dict(state)
 
     def _send_episodes(self, update: int) -> None:

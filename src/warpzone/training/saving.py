@@ -1,4 +1,4 @@
-"""When a run's checkpoints are written, and what a failed one means."""
+"""Saving of a run's checkpoints, and handling of failed saves."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from warpzone.training.trainer import Trainer
 _log = logging.getLogger(__name__)
 
 ENOUGH_EPISODES = 100
-"""Episodes before which a clear rate says little."""
+"""Number of episodes below which a clear rate means little."""
 METRICS = "metrics"
-"""Where a checkpoint's state holds the reporter's part."""
-_FAILED_SAVES_ALLOWED = 3  # In a row: a disk that is full for a while must not cost a night.
+"""Key of the reporter's state in a checkpoint."""
+_FAILED_SAVES_ALLOWED = 3  # Consecutive; a temporarily full disk must not stop a long run.
 
 
 class Saver:
@@ -29,13 +29,13 @@ class Saver:
     def __init__(
         self, trainer: Trainer, store: CheckpointStore, reporter: Reporter, heartbeat: Heartbeat
     ) -> None:
-        """Saves nothing yet.
+        """Creates the saver.
 
         Args:
-            trainer: Whose state is saved.
+            trainer: Trainer whose state is saved.
             store: Writes the checkpoints.
-            reporter: Whose unfinished interval is part of the state.
-            heartbeat: Shows that a checkpoint is being written.
+            reporter: Reporter whose unfinished interval is part of the state.
+            heartbeat: Reports that a checkpoint is being written.
         """
         self._trainer, self._store = trainer, store
         self._reporter, self._heartbeat = reporter, heartbeat
@@ -44,13 +44,13 @@ class Saver:
         self._failures = 0
 
     def save(self) -> Path:
-        """Writes a checkpoint, unless the present state has one, and returns it.
+        """Writes a checkpoint, unless the current state has one, and returns it.
 
         Raises:
-            CheckpointError: It cannot be written; earlier ones are untouched.
+            CheckpointError: The checkpoint cannot be written; earlier ones are untouched.
         """
         trainer = self._trainer
-        # Once a row is written, the interval of a checkpoint before it would be reported twice.
+        # If a row was written since, the interval of the earlier checkpoint would be repeated.
         moment = trainer.updates, self._reporter.interval.updates
         if self._saved is not None and self._saved[0] == moment:
             return self._saved[1]
@@ -69,10 +69,10 @@ class Saver:
         return path
 
     def try_to_save(self) -> Path | None:
-        """Saves, or leaves it to the next time; earlier checkpoints are still there.
+        """Saves, or logs a warning if that fails; earlier checkpoints are untouched.
 
         Raises:
-            CheckpointError: It has failed too often in a row.
+            CheckpointError: Too many consecutive saves have failed.
         """
         try:
             path = self.save()
@@ -80,21 +80,21 @@ class Saver:
             self._failures += 1
             if self._failures > _FAILED_SAVES_ALLOWED:
                 raise
-            # As text: a record that keeps the error keeps the whole state through its traceback.
-            _log.warning("%s; training continues and tries again later", str(error))
+            # As text: a log record with the error would keep the whole state alive.
+            _log.warning("%s; training continues and saving is retried", str(error))
             return None
         self._failures = 0
         return path
 
     def forget(self) -> None:
-        """Notes that the checkpoints are gone, so that the next `save` writes one."""
+        """Marks the checkpoints as gone, so that the next `save` writes one."""
         self._saved = None
 
     def save_failed(self, reason: str) -> Path:
         """Writes the state in which a run failed, for inspection.
 
         Raises:
-            CheckpointError: It cannot be written.
+            CheckpointError: The state cannot be written.
         """
         extra = {"failure": reason, "rollout": self._trainer.storage.statistics()}
         return self._store.save_failed(self._state(), self._meta(extra))

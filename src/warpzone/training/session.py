@@ -36,11 +36,11 @@ from warpzone.telemetry.sinks import (
     load_wandb,
 )
 from warpzone.telemetry.terminal import Display, DisplayHandler, Mode, make_display
+from warpzone.training.auto_mem import fit_config
 from warpzone.training.completion import check_incomplete
 from warpzone.training.live_feed import LiveFeed
 from warpzone.training.loop import Loop, OnUpdate, Until
 from warpzone.training.memory_need import check_memory
-from warpzone.training.oom_ladder import fitted
 from warpzone.training.reporting import Reporter
 from warpzone.training.run_folder import RunFolder
 from warpzone.training.saving import METRICS, Saver
@@ -92,7 +92,7 @@ def start(
     config.verify()
     config = config.with_plugins()
     if config.run.auto_mem:
-        config = fitted(config)
+        config = fit_config(config)
     check_memory(config)
     _check_wandb(config)
     runs = Path(config.run.runs)

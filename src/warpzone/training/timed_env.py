@@ -1,4 +1,4 @@
-"""Environments whose steps are timed."""
+"""Environments with timed steps."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from warpzone.rollout.rollout_env import Info, RolloutEnv, StepInfo
 
 
 class StepWatch(Protocol):
-    """Learns when each step begins and ends."""
+    """Notified when each step begins and ends."""
 
     def begin(self) -> None:
-        """A step begins."""
+        """Called when a step begins."""
 
     def end(self) -> None:
-        """The step has ended."""
+        """Called when the step has ended."""
 
 
 class TimedEnv:
-    """Passes every call on, and reports to a watch when each step begins and ends."""
+    """Forwards all calls, and notifies a watch when each step begins and ends."""
 
     def __init__(self, env: RolloutEnv, watch: StepWatch):
         """Wraps environments."""
@@ -31,7 +31,7 @@ class TimedEnv:
         self.obs_spaces = env.obs_spaces
 
     def reset(self, *, seed: int | None = None) -> tuple[Arrays, Info]:
-        """Begins an episode in every environment."""
+        """Resets all environments."""
         return self._env.reset(seed=seed)
 
     def step_into(
@@ -42,7 +42,7 @@ class TimedEnv:
         terminated: NDArray[np.bool_],
         truncated: NDArray[np.bool_],
     ) -> StepInfo:
-        """Steps every environment."""
+        """Steps all environments."""
         self._watch.begin()
         try:
             return self._env.step_into(actions, obs, reward, terminated, truncated)

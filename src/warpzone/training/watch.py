@@ -1,4 +1,4 @@
-"""Watchdogs and hints of a run, as configured."""
+"""Creates the watchdogs and hints of a run from options."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from warpzone.training.guidance.hints import Hints
 def start_watchdog(
     options: WatchOptions, heartbeat: Heartbeat, run: RunDirectory, stack: ExitStack
 ) -> None:
-    """Watches for stalls until the stack is closed."""
+    """Starts a watchdog for stalls; the stack stops it."""
     if options.stall_seconds > 0:
         stalls = StallWatchdog(
             lambda: heartbeat.seconds_since_progress, options.stall_seconds, run.stalls
@@ -24,12 +24,12 @@ def start_watchdog(
 
 
 def make_slow_steps(options: WatchOptions, run: RunDirectory) -> SlowSteps | None:
-    """Makes the watch for slow steps of the environments, if it is enabled."""
+    """Creates the tracer of slow environment steps, if it is enabled."""
     if options.slow_step <= 0:
         return None
     return SlowSteps(options.slow_step, options.slow_count, options.slow_window, run.stalls)
 
 
 def hint_observers(options: WatchOptions) -> list[Observer]:
-    """Observers that give advice."""
+    """Creates the observers that give hints."""
     return [Hints(options.hint_minutes * 60)] if options.hint_minutes > 0 else []

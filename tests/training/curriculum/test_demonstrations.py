@@ -26,7 +26,7 @@ def config(actions: str, obs: str = "tiles") -> TrainConfig:
     return replace(base, env=replace(base.env, actions=actions, obs=obs))
 
 
-def test_every_step_of_a_solution_can_be_shown(rom_path: Path) -> None:
+def test_every_step_of_a_solution_can_be_a_demonstration(rom_path: Path) -> None:
     shown = demonstrate(SOLUTION, config("extended"))
     assert len(shown.actions) == len(SOLUTION.inputs)
     own = resolve_actions("extended")
@@ -44,7 +44,7 @@ def test_returns_are_those_of_a_level_that_was_cleared(rom_path: Path) -> None:
     assert discounted.sum() > 10
 
 
-def test_steps_that_the_actions_cannot_express_are_left_out(rom_path: Path) -> None:
+def test_steps_that_the_actions_cannot_express_are_omitted(rom_path: Path) -> None:
     shown = demonstrate(SOLUTION, config("right-only"))
     own = resolve_actions("right-only")
     kept = [step for step, byte in enumerate(SOLUTION.inputs) if byte in own]
@@ -57,16 +57,14 @@ def test_steps_that_the_actions_cannot_express_are_left_out(rom_path: Path) -> N
     assert shown.first.flatten().tolist() == gaps.tolist()
 
 
-def test_images_are_shown_as_well(rom_path: Path) -> None:
+def test_demonstrations_work_with_images(rom_path: Path) -> None:
     shown = demonstrate(SOLUTION, config("simple", "pixels"))
     assert {name: part.shape[1:] for name, part in shown.obs.items()} == {"image": (1, 4, 84, 84)}
 
 
-def test_another_frame_skip_is_refused(rom_path: Path) -> None:
+def test_a_different_frame_skip_is_rejected(rom_path: Path) -> None:
     setup = config("simple")
-    with pytest.raises(
-        SolutionError, match=r"inputs of 4 frames and env\.frame_skip is 2; solve it"
-    ):
+    with pytest.raises(SolutionError, match=r"frame skip of 4, but env\.frame_skip is 2; solve it"):
         demonstrate(SOLUTION, replace(setup, env=replace(setup.env, frame_skip=2)))
 
 

@@ -14,11 +14,11 @@ def weights(hazards: Hazards) -> np.ndarray:
     return hazards.weights(PLACES)
 
 
-def test_without_episodes_all_places_are_alike() -> None:
+def test_without_episodes_all_places_have_equal_weight() -> None:
     assert weights(Hazards(64)) == pytest.approx(np.full(50, 1 / 50))
 
 
-def test_places_before_a_danger_weigh_most() -> None:
+def test_places_before_a_hazard_have_the_largest_weight() -> None:
     hazards = Hazards(64)
     for _ in range(200):
         hazards.ended(0, 1300, lost=True)  # In the stretch from 1280 on.
@@ -30,7 +30,7 @@ def test_places_before_a_danger_weigh_most() -> None:
     assert found.sum() == pytest.approx(1.0)
 
 
-def test_a_danger_that_is_passed_fades_and_one_that_is_not_met_stays() -> None:
+def test_a_hazard_fades_when_it_is_passed_and_stays_when_it_is_not_reached() -> None:
     hazards = Hazards(64)
     for _ in range(200):
         hazards.ended(0, 640, lost=True)
@@ -42,13 +42,13 @@ def test_a_danger_that_is_passed_fades_and_one_that_is_not_met_stays() -> None:
     assert weights(hazards)[10] == pytest.approx(1 / 50, rel=0.2)
 
 
-def test_a_clear_is_no_danger() -> None:
+def test_a_clear_is_not_a_hazard() -> None:
     hazards = Hazards(64)
     hazards.ended(0, 3100, lost=False)
     assert weights(hazards) == pytest.approx(np.full(50, 1 / 50))
 
 
-def test_progress_before_the_start_counts_as_none() -> None:
+def test_negative_progress_counts_as_zero() -> None:
     hazards = Hazards(64)
     hazards.ended(-20, -5, lost=True)
     assert weights(hazards)[0] > weights(hazards)[1]

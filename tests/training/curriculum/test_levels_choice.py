@@ -26,7 +26,7 @@ def test_unknown_levels_get_equal_steps_however_long_their_episodes_are() -> Non
     assert max(total.values()) <= 1.05 * min(total.values())
 
 
-def test_a_level_that_always_clears_gets_no_more_than_its_floor() -> None:
+def test_a_level_that_is_always_cleared_gets_only_its_floor() -> None:
     curriculum = LevelCurriculum(LEVELS, 0.3)
     for _ in range(1000):
         curriculum.ended("1-1", True, 3000)
@@ -70,7 +70,7 @@ def test_shares_follow_when_needs_change() -> None:
 
 
 @pytest.mark.parametrize("kind", ["curriculum", "random"])
-def test_a_restored_chooser_goes_on_as_the_saved_one(kind: str) -> None:
+def test_a_restored_chooser_continues_like_the_saved_one(kind: str) -> None:
     def make() -> LevelCurriculum | RandomLevels:
         return LevelCurriculum(LEVELS, 0.3) if kind == "curriculum" else RandomLevels(LEVELS, 1)
 

@@ -64,14 +64,14 @@ def test_one_outlier_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize(("lock", "expected"), [(False, 0.002 * 1.25), (True, 0.01 * 1.25)])
-def test_a_lock_keeps_annealing_from_what_was_moved(lock: bool, expected: float) -> None:
+def test_a_lock_keeps_annealing_from_changed_values(lock: bool, expected: float) -> None:
     control = AdaptiveControl(AdaptiveOptions(lock=lock))
     assert control.applied(control.scales.entropy, 0.01, 0.002) == 0.002
     control.observe(0.0)
     assert control.applied(control.scales.entropy, 0.01, 0.002) == pytest.approx(expected)
 
 
-def test_a_saved_control_goes_on_where_it_was() -> None:
+def test_a_saved_control_resumes_where_it_was() -> None:
     control = AdaptiveControl(AdaptiveOptions(cool_down=2))
     for share in (0.1, 0.0, 0.2, 0.9):
         control.observe(share)

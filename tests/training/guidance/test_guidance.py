@@ -161,7 +161,7 @@ def test_a_rescue_presses_its_pattern_or_the_given_forward_action() -> None:
     [
         (ScriptOptions("START:8"), r"script\.sequence: .*presses only START"),
         (ScriptOptions("RIGHT:-1"), r"script\.sequence: 'RIGHT:-1' must end"),
-        (ScriptOptions(forward_action=5), r"script\.forward_action is 5.*has only 5"),
+        (ScriptOptions(forward_action=5), r"script\.forward_action is 5.*only has actions 0 to 4"),
     ],
 )
 def test_mistakes_in_scripts_are_named(script: ScriptOptions, message: str) -> None:

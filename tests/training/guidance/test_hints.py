@@ -30,7 +30,7 @@ class Clock:
         return self.now
 
 
-def test_a_healthy_run_needs_no_advice() -> None:
+def test_a_healthy_run_gets_no_hints() -> None:
     hints = Hints()
     for _ in range(50):
         assert hints.observe(GOOD) == []
@@ -41,20 +41,18 @@ def test_a_healthy_run_needs_no_advice() -> None:
     [
         ({"rollout/forward_share": 0.01}, "only 1% of the envs move forward"),
         ({"episode/progress_p50": 12}, "half of the episodes end within 12 pixels"),
-        ({"replay/fill": 0.01}, "replay holds 1.0% of its capacity"),
-        ({"resources/gpu_percent/0": 20.0}, "the GPU is busy for 20 %"),
+        ({"replay/fill": 0.01}, "replay uses only 1.0% of its capacity"),
+        ({"resources/gpu_percent/0": 20.0}, "the GPU is busy only 20 %"),
         (
             {"end/stagnation_share": 0.5, "end/step_limit_share": 0.2},
             "70% of the episodes are truncated",
         ),
         ({"learn/entropy": 0.01}, "is nearly deterministic"),
         ({"learn/skipped": 3}, "3 updates were skipped"),
-        ({"loss/value": 50.0}, "more than ten times what it was"),
+        ({"loss/value": 50.0}, "over ten times its usual value"),
     ],
 )
-def test_each_trouble_has_its_advice_once_per_cool_down(
-    change: dict[str, float], words: str
-) -> None:
+def test_each_problem_has_its_hint_once_per_cool_down(change: dict[str, float], words: str) -> None:
     clock = Clock()
     hints = Hints(cool_down=100.0, clock=clock)
     for _ in range(20):
@@ -76,7 +74,7 @@ def test_the_first_updates_are_not_judged() -> None:
     assert Hints().observe(poor) == []
 
 
-def test_what_was_not_measured_gives_no_advice() -> None:
+def test_missing_metrics_give_no_hints() -> None:
     assert Hints().observe({"run/updates": 500, "loss/value": None}) == []
 
 
@@ -88,6 +86,6 @@ def test_what_was_not_measured_gives_no_advice() -> None:
         {"end/stagnation_share": 0.9},
     ],
 )
-def test_a_scripted_run_gets_no_advice_about_its_policy(change: dict[str, float]) -> None:
+def test_a_scripted_run_gets_no_hints_about_its_policy(change: dict[str, float]) -> None:
     scripted = GOOD | {"rollout/override_share": 1.0}
     assert Hints().observe(scripted | change) == []

@@ -16,7 +16,7 @@ import venv
 from dataclasses import dataclass
 from pathlib import Path
 
-#: What a peer's interpreter needs on its path to import this package as `peers`, without ours.
+#: Import path with which a peer's interpreter finds this package as `peers`, without warpzone.
 IMPORT_FROM = Path(__file__).resolve().parent.parent
 
 DEFAULT_FOLDER = Path.home() / ".cache" / "warpzone" / "peers"
@@ -56,12 +56,12 @@ SB3 = Peer(
 
 
 def find(peer: Peer, module: str, folder: Path = DEFAULT_FOLDER) -> Path | None:
-    """The interpreter that has a peer: this one, or that of its own environment.
+    """Returns the interpreter that has a peer installed: this one, or the peer's own.
 
     Args:
-        peer: What to look for.
-        module: What it is imported as.
-        folder: The folder that holds one environment per peer.
+        peer: Peer to find.
+        module: Name under which the peer is imported.
+        folder: Folder with one environment per peer.
     """
     if importlib.util.find_spec(module) is not None:
         return Path(sys.executable)

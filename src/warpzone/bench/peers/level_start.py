@@ -71,7 +71,7 @@ class Level:
         return _AREAS[self.world][self.level - 1][1]
 
     def __str__(self) -> str:
-        """Such as '1-1'."""
+        """Returns the name, such as '1-1'."""
         return f"{self.world}-{self.level}"
 
 

@@ -1,4 +1,4 @@
-"""The actions that every contestant plays: random, mostly to the right, held for several steps.
+"""Actions that every contestant plays: random, mostly to the right, held for several steps.
 
 `warpzone.bench.env.held_actions` generates the same sequence; a test keeps them equal. This copy
 exists because peers run in environments without `warpzone`.

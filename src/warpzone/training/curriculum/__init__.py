@@ -1,1 +1,1 @@
-"""Where episodes start and which level they play."""
+"""Curriculum: which level an episode plays, and where it starts."""

@@ -1,7 +1,7 @@
-"""How starts of episodes reach the environments, and how new places to start from are found.
+"""Delivery of episode starts to environments, and detection of new places to start from.
 
-`SteppedDelivery` is for environments that Python steps, `QueuedDelivery` for those that native code
-plays for whole rollouts.
+`SteppedDelivery` is for environments that are stepped from Python, `QueuedDelivery` for whole
+rollouts in native code.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _NOWHERE = -1
 
 
 class Delivered(NamedTuple):
-    """The start of an episode, as an environment takes it.
+    """Start of an episode, as passed to an environment.
 
     Attributes:
-        level: The level.
-        chosen: Whether the level was chosen here; otherwise the environment stays with its own.
-        within: Whether episodes may begin within levels; otherwise starts are left alone.
-        state: Save state to begin at; None for the level's start.
-        route: Progress is measured along it.
+        level: Level to play.
+        chosen: Whether the level was chosen here; otherwise the environment keeps its own.
+        within: Whether episodes may start within levels; otherwise starts are not changed.
+        state: Save state to start from; None for the start of the level.
+        route: Route along which progress is measured.
         step_limit: Steps after which the episode is truncated; 0 for no limit.
     """
 
@@ -43,13 +43,13 @@ class Delivered(NamedTuple):
 
 
 class NewPlace(NamedTuple):
-    """A place that an episode has just entered.
+    """Place that an episode has just entered.
 
     Attributes:
-        env_id: Where.
-        number: Of the place, see `place_ids`.
-        progress: Of the episode.
-        save: Returns the state of the console there.
+        env_id: Index of the environment.
+        number: Number of the place; see `place_ids`.
+        progress: Progress of the episode.
+        save: Returns the state of the console at the place.
     """
 
     env_id: int
@@ -59,48 +59,48 @@ class NewPlace(NamedTuple):
 
 
 class StartDelivery(Protocol):
-    """Gives starts to environments, and reports places that episodes enter."""
+    """Passes starts to environments, and reports places that episodes enter."""
 
     ahead: int
-    """Starts that an environment has waiting while it plays."""
+    """Number of starts that are queued per environment."""
     queued: bool
-    """Whether starts are given between rollouts only."""
+    """Whether starts are passed only between rollouts."""
 
     def give(self, env_id: int, start: Delivered) -> None:
-        """Adds a start to those that wait."""
+        """Queues a start."""
 
     def new_places(self, info: Info, ended: NDArray[np.bool_]) -> Iterable[NewPlace]:
-        """Places that the step just taken entered."""
+        """Returns the places that were entered in the step just taken."""
 
     def began(self, env_id: int) -> None:
-        """An episode has just begun: it has entered no place yet."""
+        """Called when an episode has just begun."""
 
     def set_known(self, places: Mapping[str, Sequence[int]]) -> None:
-        """Places by level whose state is not needed again yet."""
+        """Sets the places, by level, whose states are up to date."""
 
     def waiting(self, env_id: int) -> int:
-        """Number of starts that wait."""
+        """Returns the number of queued starts."""
 
     def places(self) -> list[int]:
-        """The place that each present episode entered last."""
+        """Returns the place that each current episode entered last."""
 
     def resume(self, places: Sequence[int], levels: Sequence[str]) -> None:
-        """Takes what `places` returned, and the levels of the present episodes."""
+        """Restores the result of `places`, and the levels of the current episodes."""
 
 
 class SteppedDelivery:
-    """Sets the next start on environments that are stepped one action at a time."""
+    """Sets the next start of environments that are stepped from Python."""
 
     ahead = 1
     queued = False
 
     def __init__(self, env: AnyVectorEnv, spacing: int):
-        """Takes the environments, and the pixels between two places."""
+        """Stores the environments, and the distance between two places in pixels."""
         self._env, self._spacing = env, spacing
         self._places = np.full(env.num_envs, _NOWHERE, np.int64)
 
     def give(self, env_id: int, start: Delivered) -> None:
-        """Sets where the next episode begins."""
+        """Sets the start of the next episode."""
         if start.chosen:
             self._env.set_level(start.level, [env_id])
             if start.route is not None:
@@ -110,7 +110,7 @@ class SteppedDelivery:
             self._env.set_step_limit(start.step_limit, [env_id])
 
     def new_places(self, info: Info, ended: NDArray[np.bool_]) -> Iterable[NewPlace]:
-        """Places that the step just taken entered."""
+        """Returns the places that were entered in the step just taken."""
         places = place_ids(info, self._spacing)
         new = can_start_here(info) & ~ended & (places != self._places)
         self._places[new] = places[new]
@@ -122,39 +122,39 @@ class SteppedDelivery:
         return lambda: self._env.save_console(env_id)
 
     def began(self, env_id: int) -> None:
-        """An episode has just begun."""
+        """Called when an episode has just begun."""
         self._places[env_id] = _NOWHERE
 
     def set_known(self, places: Mapping[str, Sequence[int]]) -> None:
-        """Does nothing: states are saved only on request."""
+        """Does nothing: states are only saved on request."""
 
     def waiting(self, env_id: int) -> int:
-        """There is always one."""
+        """Returns 1: there is always one start."""
         return self.ahead
 
     def places(self) -> list[int]:
-        """The place that each present episode entered last."""
+        """Returns the place that each current episode entered last."""
         places: list[int] = self._places.tolist()
         return places
 
     def resume(self, places: Sequence[int], levels: Sequence[str]) -> None:
-        """Takes what `places` returned."""
+        """Restores the result of `places`."""
         self._places[:] = places
 
 
 class QueuedDelivery:
-    """Queues starts ahead for native code that plays whole rollouts."""
+    """Queues starts for whole rollouts in native code."""
 
     queued = True
 
     def __init__(self, player: _native.RolloutPlayer, num_envs: int, ahead: int, spacing: int):
-        """Takes the player.
+        """Creates the queues.
 
         Args:
             player: Plays the environments.
             num_envs: Number of environments.
-            ahead: Starts that an environment has waiting when a rollout begins.
-            spacing: Pixels between two places; 0 reports no places.
+            ahead: Number of starts per environment that are queued when a rollout begins.
+            spacing: Pixels between two places; 0 disables the report of places.
         """
         self.ahead = ahead
         self._player, self._num_envs = player, num_envs
@@ -162,7 +162,7 @@ class QueuedDelivery:
         player.set_snapshot_spacing(spacing)
 
     def give(self, env_id: int, start: Delivered) -> None:
-        """Adds a start to those that wait."""
+        """Queues a start."""
         self._player.push_start(
             env_id,
             self._given,
@@ -175,28 +175,28 @@ class QueuedDelivery:
         self._given += 1
 
     def new_places(self, info: Info, ended: NDArray[np.bool_]) -> Iterable[NewPlace]:
-        """Places that the step entered: the player has saved their states."""
+        """Returns the places that were entered in the step; the player has saved their states."""
         for row in info[NEW_PLACES]:
             yield NewPlace(row["env"], row["cell"], row["progress"], partial(_same, row["state"]))
 
     def began(self, env_id: int) -> None:
-        """Does nothing: the player knows."""
+        """Does nothing: the player tracks this itself."""
 
     def set_known(self, places: Mapping[str, Sequence[int]]) -> None:
-        """Places by level whose state is not needed again yet."""
+        """Sets the places, by level, whose states are up to date."""
         for level, numbers in places.items():
             self._player.set_known_cells(level, np.array(numbers, np.int64))
 
     def waiting(self, env_id: int) -> int:
-        """Number of starts that wait."""
+        """Returns the number of queued starts."""
         return len(self._player.waiting_starts(env_id))
 
     def places(self) -> list[int]:
-        """The place that each present episode entered last."""
+        """Returns the place that each current episode entered last."""
         return [self._player.cell(env_id) for env_id in range(self._num_envs)]
 
     def resume(self, places: Sequence[int], levels: Sequence[str]) -> None:
-        """Takes what `places` returned, and the levels of the present episodes."""
+        """Restores the result of `places`, and the levels of the current episodes."""
         for env_id, (place, level) in enumerate(zip(places, levels, strict=True)):
             self._player.set_cell(env_id, place)
             self._player.set_present_start(env_id, self._given, level)

@@ -1,7 +1,7 @@
-"""Solutions as the agent would have played them, for replay to learn from.
+"""Demonstrations for replay, made from solutions.
 
-A search presses buttons that an action set may lack. Steps with such buttons are played, but not
-shown to the learner.
+A search may press buttons that the action set lacks. Such steps are played, but excluded from the
+demonstration.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from warpzone.search.solution import SUFFIX, Solution, read_solution
 
 
 def demonstrations(config: TrainConfig) -> list[Transitions]:
-    """Demonstrations from a run's solutions, one for each level.
+    """Creates demonstrations from a run's solutions, one per level.
 
     Raises:
-        SolutionError: A solution does not suit the run.
+        SolutionError: A solution does not fit the run.
     """
     folder = Path(config.starts.solutions)
     solutions = [read_solution(folder / f"{level}{SUFFIX}") for level in trained_levels(config.env)]
@@ -40,16 +40,16 @@ def demonstrations(config: TrainConfig) -> list[Transitions]:
 
 
 def demonstrate(solution: Solution, config: TrainConfig) -> Transitions:
-    """Plays a solution; returns the steps that the run's actions can express, as of one env.
+    """Plays a solution and returns the steps that the action set can express, as of one env.
 
     Raises:
-        SolutionError: It was found with another frame skip.
+        SolutionError: The solution was found with a different frame skip.
     """
     if solution.frame_skip != config.env.frame_skip:
         raise SolutionError(
-            f"the solution of {solution.level} has inputs of {solution.frame_skip} frames and "
+            f"the solution of {solution.level} has a frame skip of {solution.frame_skip}, but "
             f"env.frame_skip is {config.env.frame_skip}; solve it with --frame-skip "
-            f"{config.env.frame_skip}, or give --replay-capacity 0"
+            f"{config.env.frame_skip}, or use --replay-capacity 0"
         )
     options = config.env.policy_env_options()
     actions = resolve_actions(config.env.actions)
@@ -72,7 +72,7 @@ def demonstrate(solution: Solution, config: TrainConfig) -> Transitions:
 
 
 class _Played(NamedTuple):
-    """The steps of an episode, one entry each."""
+    """Steps of an episode, one entry per step."""
 
     obs: list[Arrays]
     rewards: list[NDArray[np.float32]]
@@ -98,7 +98,7 @@ def _transitions(
     played: _Played, inputs: bytes, actions: list[int], learn: LearnOptions
 ) -> Transitions:
     kept = [step for step in range(len(played.obs)) if inputs[step] in actions]
-    # A stack whose predecessor is left out shares no frame with those that are stored.
+    # A stack whose predecessor is excluded shares no frames with the stored stacks.
     first = [[place == 0 or kept[place - 1] != step - 1] for place, step in enumerate(kept)]
     return Transitions(
         map_tree(torch.from_numpy, stack_trees([played.obs[step] for step in kept])),
@@ -110,7 +110,7 @@ def _transitions(
 
 
 def _returns(played: _Played, learn: LearnOptions) -> torch.Tensor:
-    """The discounted return of each step; the last one ends the episode."""
+    """Computes the discounted return of each step; the last step ends the episode."""
     rewards = torch.from_numpy(np.stack(played.rewards))
     exponents = torch.from_numpy(np.stack(played.exponents))
     ends = torch.zeros_like(rewards, dtype=torch.bool)

@@ -1,4 +1,4 @@
-"""Which level is played next: levels that need practice get more of the steps."""
+"""Choice of the next level: levels that need practice get more steps."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-# Episodes of the two moving averages of a level's results; their difference is recent learning.
+# Episodes of the two moving averages of a level's results; their difference is recent progress.
 _RECENT, _FORMER = 20, 80
-# Weight of recent learning relative to what is still missing.
+# Weight of recent progress relative to the missing clear rate.
 _LEARNING_WEIGHT = 2.0
-# Steps after which played steps count half, so that shares follow the needs.
+# Half-life of played steps, so that shares follow changing needs.
 _HALF_LIFE = 100_000
 
 
@@ -22,34 +22,34 @@ class LevelChooser(Protocol):
     """Chooses the level of the next episode."""
 
     def next_level(self) -> str:
-        """The level."""
+        """Returns the level of the next episode."""
 
     def ended(self, level: str, cleared: bool, progress: int) -> None:
-        """Takes the result of an episode from the level's start."""
+        """Records the result of an episode from the start of the level."""
 
     def played(self, level: str, steps: int) -> None:
-        """Counts the steps of an episode, wherever it began."""
+        """Counts the steps of an episode, wherever it started."""
 
     def shares(self) -> dict[str, float]:
-        """The share of the steps that each level should get; empty if levels are random."""
+        """Returns the target fraction of steps per level; empty if levels are random."""
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything that an exact resume needs, as plain data."""
+        """Returns the state that an exact resume needs, as plain data."""
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restores what `state_dict` returned."""
+        """Restores the state returned by `state_dict`."""
 
 
 class RandomLevels:
-    """A random level for every episode."""
+    """Chooses a random level for every episode."""
 
     def __init__(self, levels: Sequence[str], seed: int):
-        """Samples from the levels."""
+        """Creates a chooser that samples from the levels."""
         self._levels = list(levels)
         self._random = np.random.default_rng(seed)
 
     def next_level(self) -> str:
-        """A random level."""
+        """Returns a random level."""
         return self._levels[int(self._random.integers(len(self._levels)))]
 
     def ended(self, level: str, cleared: bool, progress: int) -> None:
@@ -59,28 +59,28 @@ class RandomLevels:
         """Does nothing."""
 
     def shares(self) -> dict[str, float]:
-        """Empty."""
+        """Returns an empty dict."""
         return {}
 
     def state_dict(self) -> dict[str, Any]:
-        """The random stream."""
+        """Returns the state of the random stream."""
         return {"random": repr(self._random.bit_generator.state)}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restores what `state_dict` returned."""
+        """Restores the state returned by `state_dict`."""
         self._random.bit_generator.state = ast.literal_eval(state["random"])
 
 
 @dataclass
 class LevelRecord:
-    """The results on a level so far.
+    """Results on a level so far.
 
     Attributes:
-        clear_rate: Of recent episodes from the level's start.
-        recent: How far recent episodes came, from 0 to 1.
-        former: The same over a longer time.
-        furthest: Most progress of any episode, in pixels.
-        played: Steps, older ones counting less.
+        clear_rate: Clear rate of recent episodes from the start of the level.
+        recent: Mean progress of recent episodes, from 0 to 1.
+        former: Mean progress over a longer time.
+        furthest: Largest progress of any episode, in pixels.
+        played: Number of steps, with exponential decay.
     """
 
     clear_rate: float = 0.0
@@ -91,24 +91,24 @@ class LevelRecord:
 
 
 class LevelCurriculum:
-    """Gives each level a share of the steps, by what is missing and what is being learned there.
+    """Assigns each level a fraction of the steps, by its missing clear rate and recent progress.
 
-    Shares are of steps, not of episodes: a level in which Mario dies at once would otherwise get
-    almost nothing. Nothing is random: the level that lags furthest behind its share is next.
+    Fractions are of steps, not of episodes: a level in which Mario dies immediately would otherwise
+    get almost no steps. Nothing is random: the level furthest below its target comes next.
     """
 
     def __init__(self, levels: Sequence[str], floor: float = 0.3):
-        """Begins with equal shares.
+        """Creates a curriculum with equal fractions.
 
         Args:
             levels: Names of the levels.
-            floor: Smallest share of a level, relative to an equal share.
+            floor: Smallest fraction of a level, relative to an equal fraction.
         """
         self.floor = floor
         self.records = {level: LevelRecord() for level in levels}
 
     def ended(self, level: str, cleared: bool, progress: int) -> None:
-        """Takes the result of an episode from the level's start."""
+        """Records the result of an episode from the start of the level."""
         record = self.records[level]
         record.furthest = max(record.furthest, progress)
         result = 1.0 if cleared else min(1.0, progress / record.furthest)
@@ -117,14 +117,14 @@ class LevelCurriculum:
         record.former += (result - record.former) / _FORMER
 
     def played(self, level: str, steps: int) -> None:
-        """Counts the steps of an episode, wherever it began."""
+        """Counts the steps of an episode, wherever it started."""
         keep = 0.5 ** (steps / _HALF_LIFE)
         for record in self.records.values():
             record.played *= keep
         self.records[level].played += steps
 
     def shares(self) -> dict[str, float]:
-        """The share of the steps that each level should get."""
+        """Returns the target fraction of steps per level."""
         needs = {
             level: (1.0 - record.clear_rate)
             + _LEARNING_WEIGHT * abs(record.recent - record.former)
@@ -138,14 +138,14 @@ class LevelCurriculum:
         }
 
     def next_level(self) -> str:
-        """The level that lags furthest behind its share."""
+        """Returns the level furthest below its target."""
         shares = self.shares()
         return min(self.records, key=lambda level: self.records[level].played / shares[level])
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything that an exact resume needs, as plain data."""
+        """Returns the state that an exact resume needs, as plain data."""
         return {level: vars(record).copy() for level, record in self.records.items()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restores what `state_dict` returned."""
+        """Restores the state returned by `state_dict`."""
         self.records = {level: LevelRecord(**record) for level, record in state.items()}

@@ -1,4 +1,4 @@
-"""From the configuration to where episodes begin."""
+"""Creates the episode starts of a run from its configuration."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from warpzone.training.curriculum.levels import LevelChooser, LevelCurriculum, R
 from warpzone.training.curriculum.solutions import read_guides
 from warpzone.training.curriculum.starts import PLACE_SPACING, EpisodeStarts
 
-# Episodes rarely last fewer steps than this, so enough starts wait for a rollout.
+# Episodes are rarely shorter, which bounds the number of starts to queue per rollout.
 _SHORT_EPISODE = 32
 
 
@@ -23,13 +23,13 @@ def make_starts(
     seed: int,
     player: _native.RolloutPlayer | None = None,
 ) -> EpisodeStarts:
-    """Makes what chooses the level and the place of each episode.
+    """Creates the object that chooses the level and start of each episode.
 
     Args:
-        config: The configuration.
-        env: The environments.
-        seed: Of the choices.
-        player: Plays whole rollouts; None where environments are stepped in Python.
+        config: Configuration of the run.
+        env: Environments of the run.
+        seed: Random seed of the choices.
+        player: Native player of whole rollouts; None if environments are stepped from Python.
     """
     options, levels = config.starts, trained_levels(config.env)
     chooser: LevelChooser | None = None

@@ -1,4 +1,4 @@
-"""What solutions give to training: a route to measure progress along, and places to begin at."""
+"""Guides from solutions: a route for measuring progress, and places to start from."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from warpzone.search.solution import SUFFIX, read_solution
 
 @dataclass(frozen=True)
 class Guide:
-    """What is known of a level from its solution.
+    """Guide for a level, derived from its solution.
 
     Attributes:
-        route: Along which progress is measured.
-        places: Moments of the solution, except for the level's start.
+        route: Route along which progress is measured.
+        places: States along the solution, without the start of the level.
     """
 
     route: Route | None
@@ -32,10 +32,10 @@ def read_guides(
     """Replays the solution of each level.
 
     Args:
-        folder: With files such as `8-4.solution`.
-        levels: The levels that are needed.
+        folder: Folder of files such as `8-4.solution`.
+        levels: Levels to read.
         spacing: Pixels between two places.
-        rom: Game image; by default the installed one.
+        rom: Path of the ROM; defaults to the installed one.
 
     Raises:
         SolutionError: A level has no solution, or its solution is for another game.
@@ -43,7 +43,7 @@ def read_guides(
     if not folder.is_dir():
         raise SolutionError(
             f"{folder} is not a folder of solutions; "
-            f"`warpzone solve --level all -o {folder}` makes them"
+            f"`warpzone solve --level all -o {folder}` creates them"
         )
     guides: dict[str, Guide] = {}
     for level in levels:

@@ -1,4 +1,4 @@
-"""Adaptive control: pushes harder while few environments move forward, eases off when most do."""
+"""Adaptive control: scales hyperparameters by how many environments move forward."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class Scales(NamedTuple):
 
 
 class AdaptiveControl:
-    """Turns shares of environments that move forward into scales."""
+    """Computes scales from the fraction of environments that move forward."""
 
     def __init__(self, options: AdaptiveOptions):
-        """Begins with every scale at 1."""
+        """Creates a control with all scales at 1."""
         self._options = options
         self.scales = Scales()
         self._shares: deque[float] = deque(maxlen=options.window)
@@ -28,10 +28,10 @@ class AdaptiveControl:
         self._rest = 0
 
     def observe(self, share: float) -> bool:
-        """Takes the share of a rollout's environments that moved forward.
+        """Updates the scales with the fraction of environments that moved forward in a rollout.
 
-        The mean of the window and the moving average must agree: the former forgets an outlier, the
-        latter notices a change early.
+        The windowed mean and the moving average must agree: the former is robust to outliers, the
+        latter reacts early to a change.
 
         Returns:
             Whether the scales changed.
@@ -68,18 +68,18 @@ class AdaptiveControl:
         return changed
 
     def applied(self, scale: float, base: float, annealed: float) -> float:
-        """A value under its scale.
+        """Applies a scale to a value.
 
         Args:
             scale: One of `scales`.
-            base: The configured value.
-            annealed: The value after annealing.
+            base: Configured value.
+            annealed: Value after annealing.
         """
         locked = self._options.lock and scale != 1.0
         return scale * (base if locked else annealed)
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything that an exact resume needs."""
+        """Returns the state that an exact resume needs."""
         return {
             "scales": list(self.scales),
             "shares": list(self._shares),
@@ -88,7 +88,7 @@ class AdaptiveControl:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restores what `state_dict` returned."""
+        """Restores the state returned by `state_dict`."""
         self.scales = Scales(*state["scales"])
         self._shares = deque(state["shares"], maxlen=self._options.window)
         self._average = state["average"]

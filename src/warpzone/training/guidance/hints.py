@@ -1,4 +1,4 @@
-"""Hints: advice in plain words, derived from the metrics of a run."""
+"""Hints: advice to the user, derived from the metrics of a run."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from statistics import median
 Row = Mapping[str, object]
 
 _HISTORY = 20
-_EARLY_UPDATES = 20  # Before that, metrics say little.
+_EARLY_UPDATES = 20  # Earlier metrics mean little.
 _FEW_EPISODES = 10
-_MOST_FORCED = 0.5  # Share of forced actions beyond which a row says little about the policy.
+_MAX_FORCED = 0.5  # Fraction of forced actions above which a row is not about the policy.
 
 
 class Hints:
-    """Turns rows of metrics into sentences; each comes once per cool-down."""
+    """Derives hints from rows of metrics; each is given once per cool-down."""
 
     def __init__(
         self,
         cool_down: float = 1800.0,
         clock: Callable[[], float] = time.monotonic,
     ):
-        """Starts without any advice given.
+        """Creates the observer.
 
         Args:
-            cool_down: Seconds before the same advice may come again.
-            clock: For tests.
+            cool_down: Seconds before a hint may be repeated.
+            clock: Clock; for tests.
         """
         self._cool_down, self._clock = cool_down, clock
         self._said: dict[str, float] = {}
@@ -36,7 +36,7 @@ class Hints:
         self._skipped = 0.0
 
     def observe(self, row: Row) -> list[str]:
-        """Takes a row and returns advice about it."""
+        """Returns the hints for a row."""
         now = self._clock()
         hints = []
         for name, rule in _RULES.items():
@@ -47,16 +47,14 @@ class Hints:
         return hints + self._explosions(row, now)
 
     def _explosions(self, row: Row, now: float) -> list[str]:
-        """A loss far above its own past, or updates that had to be skipped."""
+        """Returns hints about a loss far above its past values, or about skipped updates."""
         text = None
         loss = _number(row, "loss/value")
         usual = median(self._value_losses) if len(self._value_losses) >= _HISTORY // 2 else None
         if loss is not None:
             self._value_losses.append(loss)
             if usual is not None and loss > 10 * usual and loss > 1.0:
-                text = (
-                    f"the value loss is {loss:.3g}, more than ten times what it was ({usual:.3g})"
-                )
+                text = f"the value loss is {loss:.3g}, over ten times its usual value ({usual:.3g})"
         skipped = _number(row, "learn/skipped") or 0.0
         if skipped > self._skipped:
             text = f"{skipped - self._skipped:.0f} updates were skipped: NaN or infinite gradients"
@@ -78,8 +76,8 @@ def _no_distance(row: Row) -> str | None:
         )
     if progress is not None and progress < 50 and _episodes(row) >= _FEW_EPISODES:
         return (
-            f"half of the episodes end within {progress:.0f} pixels; a higher --ent-coef or a "
-            "start script (--script-forward-frames 120) shows the policy what lies ahead"
+            f"half of the episodes end within {progress:.0f} pixels; raise --ent-coef, or use a "
+            "start script (--script-forward-frames 120) to show the policy what lies ahead"
         )
     return None
 
@@ -89,8 +87,8 @@ def _low_fill(row: Row) -> str | None:
     if fill is None or updates < 100 or fill >= 0.05:
         return None
     return (
-        f"replay holds {fill:.1%} of its capacity after {updates:.0f} updates; a smaller "
-        "--replay-capacity would do and save memory"
+        f"replay uses only {fill:.1%} of its capacity after {updates:.0f} updates; lower "
+        "--replay-capacity to save memory"
     )
 
 
@@ -103,23 +101,23 @@ def _low_gpu(row: Row) -> str | None:
     if not shares or not _is_late(row) or max(shares) >= 40:
         return None
     return (
-        f"the GPU is busy for {max(shares):.0f} % of the time; collect while it learns "
+        f"the GPU is busy only {max(shares):.0f} % of the time; collect while it learns "
         "(--overlap), or use more environments (--num-envs)"
     )
 
 
-def _many_cuts(row: Row) -> str | None:
+def _many_truncations(row: Row) -> str | None:
     names = ("end/stagnation_share", "end/step_limit_share", "end/time_share")
     share = sum(_number(row, name) or 0.0 for name in names)
     if not _is_late(row) or _is_driven(row) or _episodes(row) < _FEW_EPISODES or share < 0.5:
         return None
     return (
-        f"{share:.0%} of the episodes are truncated or run out of time, so the policy gets stuck: "
-        "raise --reward-time or --ent-coef, or lower --stagnation-limit to lose less time"
+        f"{share:.0%} of the episodes are truncated or run out of time, so the policy gets stuck; "
+        "raise --reward-time or --ent-coef, or lower --stagnation-limit to waste fewer steps"
     )
 
 
-def _settled_too_early(row: Row) -> str | None:
+def _converged_too_early(row: Row) -> str | None:
     entropy, rate = _number(row, "learn/entropy"), _number(row, "rollout/clear_rate")
     if not _is_late(row) or _is_driven(row):
         return None
@@ -132,7 +130,7 @@ def _settled_too_early(row: Row) -> str | None:
 
 
 def _number(row: Row, name: str) -> float | None:
-    """A finite number of the row, or None."""
+    """Returns a finite number of the row, or None."""
     value = row.get(name)
     return value if isinstance(value, int | float) else None
 
@@ -142,8 +140,8 @@ def _is_late(row: Row) -> bool:
 
 
 def _is_driven(row: Row) -> bool:
-    """Whether a script or a rescue chose most actions: then figures are not the policy's own."""
-    return (_number(row, "rollout/override_share") or 0.0) >= _MOST_FORCED
+    """Whether a script or a rescue chose most actions, so that metrics are not the policy's."""
+    return (_number(row, "rollout/override_share") or 0.0) >= _MAX_FORCED
 
 
 def _episodes(row: Row) -> float:
@@ -154,6 +152,6 @@ _RULES: dict[str, Callable[[Row], str | None]] = {
     "distance": _no_distance,
     "fill": _low_fill,
     "gpu": _low_gpu,
-    "cuts": _many_cuts,
-    "entropy": _settled_too_early,
+    "cuts": _many_truncations,
+    "entropy": _converged_too_early,
 }

@@ -1,4 +1,4 @@
-"""Plans of the action override: from buttons and frames to one action per step."""
+"""Plans of the action override: converts buttons and frames to one action per step."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ _RESCUE = "RIGHT+A+B:32,RIGHT+B:4"
 
 
 class Note(NamedTuple):
-    """Something for the log of the run."""
+    """Message for the log of the run."""
 
     level: int
     text: str
 
 
 class Plans:
-    """The plans that the options describe.
+    """Plans described by the options.
 
-    The forward action is the explicit one, or the one found by probing, or RIGHT+B. One of the
-    first two takes precedence over a written sequence.
+    The forward action is the explicit action, the action found by probing, or RIGHT+B. The first
+    two take precedence over a script.
     """
 
     def __init__(self, config: TrainConfig, actions: list[int]):
-        """Probes if that is configured.
+        """Creates the plans; probes for the forward action if configured.
 
         Raises:
             ConfigError: An action does not exist.
@@ -39,7 +39,7 @@ class Plans:
         self._config, self._actions = config, actions
         self._skip = config.env.frame_skip
         self.notes: list[Note] = []
-        """What was found, and which options it overrides; for the log of the run."""
+        """Messages about the forward action and overridden options, for the log of the run."""
         self._forward = self._choose_forward()
 
     def _choose_forward(self) -> int | None:
@@ -48,7 +48,7 @@ class Plans:
             if script.forward_action >= len(self._actions):
                 raise ConfigError(
                     f"script.forward_action is {script.forward_action}, but env.actions "
-                    f"{env.actions!r} has only {len(self._actions)}, from 0 on"
+                    f"{env.actions!r} only has actions 0 to {len(self._actions) - 1}"
                 )
             self._note("script.forward_action", script.forward_action)
             return script.forward_action
@@ -80,7 +80,7 @@ class Plans:
             self.notes.append(Note(logging.WARNING, text))
 
     def start(self) -> list[int]:
-        """What episodes begin with; empty unless it is configured."""
+        """Returns the actions at the start of episodes; empty unless configured."""
         script = self._config.script
         if self._forward is not None:
             return [self._forward] * steps_of(script.forward_frames, self._skip)
@@ -100,19 +100,19 @@ class Plans:
         return [action for action, held in enumerate(self._actions) if held & BUTTONS["RIGHT"]]
 
     def rescue(self, frames: int) -> list[int]:
-        """What a rescue presses for a number of frames."""
+        """Returns the actions of a rescue for a number of frames."""
         pattern = self._pattern()
         steps = steps_of(frames, self._skip)
         return (pattern * -(-steps // len(pattern)))[:steps]
 
     def _pattern(self) -> list[int]:
-        """What is pressed over and over: the forward action, or runs with jumps."""
+        """Returns the actions to repeat: the forward action, or runs with jumps."""
         if self._forward is not None:
             return [self._forward]
         holds = parse_script(_RESCUE)
         if all(hold.buttons in self._actions for hold in holds):
             return script_steps(holds, self._actions, self._skip, "rescue")
-        # A custom action set: whatever moves right, jumping if there is such an action.
+        # A custom action set: any action that moves right, preferably with a jump.
         return [max(self._rightward, key=lambda action: self._actions[action] & BUTTONS["A"])]
 
     def _steps(self, text: str, option: str) -> list[int]:

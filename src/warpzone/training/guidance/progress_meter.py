@@ -1,4 +1,4 @@
-"""How far the environments moved during a rollout."""
+"""Measures the progress of the environments during a rollout."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _UNKNOWN = -1  # Progress of an episode that has just begun.
 
 @dataclass(frozen=True)
 class RolloutProgress:
-    """The progress of a rollout.
+    """Progress of a rollout.
 
     Attributes:
-        forward_share: Share of the environments whose progress rose.
-        pixels_per_env: Progress, mean over the environments.
-        pixels_per_step: Progress per step.
-        stagnation: Frames without progress at the end, mean over the environments.
+        forward_share: Fraction of the environments that made progress.
+        pixels_per_env: Progress in pixels, mean over the environments.
+        pixels_per_step: Progress per step, in pixels.
+        stagnation: Frames since the last progress at the end, mean over the environments.
     """
 
     forward_share: float
@@ -31,7 +31,7 @@ class RolloutProgress:
     stagnation: float
 
     def metrics(self) -> MetricRow:
-        """The same as metrics."""
+        """Returns the progress as metrics."""
         return {
             "rollout/forward_share": self.forward_share,
             "rollout/progress_per_step": self.pixels_per_step,
@@ -40,19 +40,19 @@ class RolloutProgress:
 
 
 class ProgressMeter:
-    """Adds up the progress of every step."""
+    """Sums the progress of every step."""
 
     def __init__(self, num_envs: int):
-        """Begins a rollout."""
+        """Starts a rollout."""
         self._last = np.full(num_envs, _UNKNOWN, np.int64)
         self._gained = np.zeros(num_envs, np.int64)
         self._stagnation = np.zeros(num_envs, np.int64)
         self._steps = 0
 
     def observe(self, info: Info, ended: NDArray[np.bool_]) -> None:
-        """Takes the info of a step."""
+        """Adds the info of a step."""
         progress = np.asarray(info["progress"], np.int64)
-        # An episode that begins at a snapshot may begin with progress that nobody made just now.
+        # An episode that starts at a snapshot may start with progress from before.
         self._gained += np.where(self._last == _UNKNOWN, 0, progress - self._last)
         self._last = np.where(ended, _UNKNOWN, progress)
         self._stagnation = np.where(ended, 0, info["stagnation"])
@@ -72,7 +72,7 @@ class ProgressMeter:
         return progress
 
     def state_dict(self) -> dict[str, Any]:
-        """The progress of the present rollout, and of the present episodes."""
+        """Returns the progress of the current rollout and of the current episodes."""
         return {
             "last": self._last.tolist(),
             "gained": self._gained.tolist(),
@@ -81,7 +81,7 @@ class ProgressMeter:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restores what `state_dict` returned."""
+        """Restores the state returned by `state_dict`."""
         self._last = np.asarray(state["last"], np.int64)
         self._gained = np.asarray(state["gained"], np.int64)
         self._stagnation = np.asarray(state["stagnation"], np.int64)

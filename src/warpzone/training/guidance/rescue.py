@@ -1,4 +1,4 @@
-"""Rescue: notices that a policy makes no progress, and decides when to help."""
+"""Rescue: detects that a policy makes no progress, and decides when to intervene."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from warpzone.config import RescueOptions
 Reason = Literal["stuck", "plateau"]
 
 
-# Distance per environment and rollout, on average, that still counts as none.
+# Mean distance per environment and rollout below which the policy counts as stuck.
 STUCK_PIXELS = 16.0
 
 
 class Rescue:
-    """Watches the progress of rollouts."""
+    """Monitors the progress of rollouts."""
 
     def __init__(self, options: RescueOptions):
-        """Begins with no updates seen."""
+        """Creates the monitor."""
         self._options = options
         self.count = 0
-        """Rescues so far."""
+        """Number of rescues so far."""
         self._without_distance = 0
         self._without_best = 0
         self._best = 0.0
         self._rest = 0
 
     def look(self, pixels: float, best: float, clearing: bool) -> Reason | None:
-        """Takes the metrics of an update and decides whether to help now.
+        """Decides after an update whether to intervene now.
 
         Args:
             pixels: Progress of the rollout, mean over its environments.
-            best: Most progress of any episode so far.
-            clearing: Whether some episodes clear the level: then the best cannot rise.
+            best: Largest progress of any episode so far.
+            clearing: Whether some episodes clear the level, so that the best cannot improve.
         """
         options = self._options
         stuck = pixels <= STUCK_PIXELS
@@ -56,7 +56,7 @@ class Rescue:
         return reason
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything that an exact resume needs."""
+        """Returns the state that an exact resume needs."""
         return {
             "count": self.count,
             "without_distance": self._without_distance,
@@ -66,7 +66,7 @@ class Rescue:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restores what `state_dict` returned."""
+        """Restores the state returned by `state_dict`."""
         self.count = state["count"]
         self._without_distance = state["without_distance"]
         self._without_best = state["without_best"]

@@ -1,4 +1,4 @@
-"""The way down when memory runs out at the start: smaller step by step, each one said."""
+"""Gradual reduction of a configuration when memory runs out at the start of a run."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from warpzone.training.trainer import Trainer
 
 Result = TypeVar("Result")
 
-_FEWEST_STEPS, _FEWEST_GAMES, _SMALLEST_MINIBATCH = 16, 8, 64
+_MIN_STEPS, _MIN_ENVS, _MIN_MINIBATCH = 16, 8, 64
 
 
 def fit_memory(
     config: TrainConfig,
     attempt: Callable[[TrainConfig], Result],
     is_memory: Callable[[BaseException], bool],
-    say: Callable[[str], None],
+    report: Callable[[str], None],
 ) -> tuple[TrainConfig, Result]:
-    """Tries a configuration, and smaller ones as long as memory runs out.
+    """Tries a configuration, then smaller ones until one fits into memory.
 
     Args:
-        config: What is asked for.
-        attempt: Uses as much memory as a run will.
-        is_memory: Tells that failure from others, which are raised at once.
-        say: Gets a line for each step down.
+        config: Requested configuration.
+        attempt: Uses as much memory as the run will.
+        is_memory: Whether an error means that memory ran out; other errors are raised.
+        report: Called with a line for each reduction.
 
     Returns:
-        The configuration that fits, and what the attempt returned.
+        The configuration that fits, and the result of the attempt.
 
     Raises:
-        RunError: When even the smallest does not fit.
+        RunError: Even the smallest configuration does not fit.
     """
-    steps = ladder(config)
+    steps = reductions(config)
     while True:
         try:
             return config, attempt(config)
@@ -49,14 +49,14 @@ def fit_memory(
         config, change = next(steps, (config, ""))
         if not change:
             raise RunError(
-                "memory runs out even with the smallest rollout; give a smaller model, or "
-                "--obs tiles, or a machine with more memory"
+                "memory runs out even with the smallest rollout; use a smaller model, --obs tiles, "
+                "or a machine with more memory"
             ) from reason
-        say(f"memory ran out; tries again with {change}")
+        report(f"memory ran out; retrying with {change}")
 
 
-def fitted(config: TrainConfig, say: Callable[[str], None] = print) -> TrainConfig:
-    """The configuration, or a smaller one, whose first update fits into memory."""
+def fit_config(config: TrainConfig, report: Callable[[str], None] = print) -> TrainConfig:
+    """Returns the configuration, or a smaller one, whose first update fits into memory."""
 
     def attempt(smaller: TrainConfig) -> None:
         check_memory(smaller)
@@ -64,18 +64,19 @@ def fitted(config: TrainConfig, say: Callable[[str], None] = print) -> TrainConf
             trainer.begin()
             trainer.update()
 
-    return fit_memory(config, attempt, is_out_of_memory, say)[0]
+    return fit_memory(config, attempt, is_out_of_memory, report)[0]
 
 
-def ladder(config: TrainConfig) -> Iterator[tuple[TrainConfig, str]]:
-    """Smaller and smaller configurations, each with what changed.
+def reductions(config: TrainConfig) -> Iterator[tuple[TrainConfig, str]]:
+    """Yields smaller and smaller configurations, each with a description of the change.
 
-    What costs nothing but speed goes first: minibatches, made up for by accumulating. Then what
-    changes how a run learns: shorter rollouts, fewer games, a smaller replay.
+    Reductions that only cost speed come first: smaller minibatches with gradient accumulation. Then
+    come reductions that change what is learned: a smaller replay buffer, shorter rollouts, fewer
+    environments.
     """
     while True:
         env, learn, replay = config.env, config.learn, config.replay
-        if learn.minibatch_size // 2 >= _SMALLEST_MINIBATCH and learn.grad_accumulation < 4:
+        if learn.minibatch_size // 2 >= _MIN_MINIBATCH and learn.grad_accumulation < 4:
             minibatch_size, grad_accumulation = (
                 learn.minibatch_size // 2,
                 learn.grad_accumulation * 2,
@@ -87,10 +88,10 @@ def ladder(config: TrainConfig) -> Iterator[tuple[TrainConfig, str]]:
         elif replay.capacity // 2 >= env.num_envs * learn.rollout_steps:
             replay = replace(replay, capacity=replay.capacity // 2)
             change = f"--replay-capacity {replay.capacity}"
-        elif learn.rollout_steps // 2 >= _FEWEST_STEPS:
+        elif learn.rollout_steps // 2 >= _MIN_STEPS:
             learn = replace(learn, rollout_steps=learn.rollout_steps // 2)
             change = f"--rollout-steps {learn.rollout_steps}"
-        elif env.num_envs // 2 >= _FEWEST_GAMES:
+        elif env.num_envs // 2 >= _MIN_ENVS:
             env = replace(env, num_envs=env.num_envs // 2)
             change = f"--num-envs {env.num_envs}"
         else:

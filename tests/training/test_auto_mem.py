@@ -1,4 +1,4 @@
-"""Memory that runs out makes a run smaller, step by step; other failures stop at once."""
+"""A run is reduced step by step if memory runs out; other failures are raised."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tiny import tiny
 from warpzone.config import ReplayOptions, TrainConfig
 from warpzone.errors import RunError
 from warpzone.training import session
-from warpzone.training.oom_ladder import fit_memory, ladder
+from warpzone.training.auto_mem import fit_memory, reductions
 from warpzone.training.trainer import Trainer
 
 CONFIG = TrainConfig(replay=ReplayOptions(capacity=20_000))
@@ -28,7 +28,7 @@ def size(config: TrainConfig) -> int:
     return rollout + config.learn.minibatch_size + config.replay.capacity
 
 
-def test_each_step_is_smaller_valid_and_said() -> None:
+def test_each_reduction_is_smaller_valid_and_printed() -> None:
     said: list[str] = []
 
     def attempt(config: TrainConfig) -> str:
@@ -41,17 +41,17 @@ def test_each_step_is_smaller_valid_and_said() -> None:
     assert size(config) <= 2_000
     config.verify()
     assert said[:4] == [
-        "memory ran out; tries again with --minibatch-size 512 --grad-accumulation 2",
-        "memory ran out; tries again with --minibatch-size 256 --grad-accumulation 4",
-        "memory ran out; tries again with --replay-capacity 10000",
-        "memory ran out; tries again with --replay-capacity 5000",
+        "memory ran out; retrying with --minibatch-size 512 --grad-accumulation 2",
+        "memory ran out; retrying with --minibatch-size 256 --grad-accumulation 4",
+        "memory ran out; retrying with --replay-capacity 10000",
+        "memory ran out; retrying with --replay-capacity 5000",
     ]
     assert any("--rollout-steps 32" in line for line in said)
 
 
-def test_the_ladder_goes_down_to_the_smallest_and_every_rung_is_valid() -> None:
+def test_reductions_end_at_the_smallest_and_all_are_valid() -> None:
     sizes = [size(CONFIG)]
-    for config, change in ladder(CONFIG):
+    for config, change in reductions(CONFIG):
         config.verify()
         assert change.startswith("--")
         sizes.append(size(config))
@@ -60,12 +60,12 @@ def test_the_ladder_goes_down_to_the_smallest_and_every_rung_is_valid() -> None:
     assert (config.env.num_envs, config.learn.rollout_steps) == (8, 16)
 
 
-def test_what_fits_is_left_as_it_is() -> None:
+def test_a_configuration_that_fits_is_unchanged() -> None:
     config, _ = fit_memory(CONFIG, lambda _: None, is_out_of_memory, pytest.fail)
     assert config == CONFIG
 
 
-def test_other_failures_stop_at_once() -> None:
+def test_other_failures_are_raised_immediately() -> None:
     tries = []
 
     def attempt(config: TrainConfig) -> None:
@@ -77,7 +77,7 @@ def test_other_failures_stop_at_once() -> None:
     assert len(tries) == 1
 
 
-def test_when_nothing_fits_the_end_says_so() -> None:
+def test_an_error_is_raised_if_nothing_fits() -> None:
     def attempt(config: TrainConfig) -> None:
         raise MemoryError
 
@@ -86,7 +86,7 @@ def test_when_nothing_fits_the_end_says_so() -> None:
         fit_memory(without, attempt, is_out_of_memory, lambda _: None)
 
 
-def test_a_session_begins_smaller_and_its_configuration_says_so(
+def test_a_session_starts_smaller_and_saves_the_reduced_configuration(
     tmp_path: Path,
     rom_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -107,5 +107,5 @@ def test_a_session_begins_smaller_and_its_configuration_says_so(
         learn=replace(config.learn, rollout_steps=32),
     )
     run, _ = session.start(config, "quiet")
-    assert "memory ran out; tries again with --rollout-steps 16" in capsys.readouterr().out
+    assert "memory ran out; retrying with --rollout-steps 16" in capsys.readouterr().out
     assert session.saved_config(run.path).learn.rollout_steps == 16
