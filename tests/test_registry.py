@@ -83,7 +83,9 @@ def test_a_plugin_that_is_imported_but_registers_something_else_is_named(folder:
 
 
 def test_a_name_of_the_package_or_of_another_function_is_taken() -> None:
-    with pytest.raises(PluginError, match=r"'nature', but warpzone has already registered that name"):
+    with pytest.raises(
+        PluginError, match=r"'nature', but warpzone has already registered that name"
+    ):
         register_encoder("nature")(lambda space, size: None)
     registry = make_registry()
     with pytest.raises(PluginError, match="choose another"):
