@@ -6,11 +6,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "nes/console.hpp"
 #include "nes/palette.hpp"
 #include "vector/config.hpp"
+#include "vector/quick_resize.hpp"
 
 namespace warpzone {
 
@@ -48,16 +50,12 @@ class ImageWriter {
 
  private:
   void resize_exactly(const std::uint8_t* plane, std::uint8_t* out) const;
-  void resize_quickly(const std::uint8_t* plane, std::uint8_t* out) const;
 
   int height_, width_;
   Hud hud_;
   int first_row_;
   Axis rows_, columns_;
-  bool quick_;
-  /// For resize_quickly: four weights per target column, and its first source column.
-  std::vector<std::int16_t> column_weights_;
-  std::vector<std::int32_t> column_first_;
+  std::optional<QuickResize> quick_;  ///< Where the sizes allow it.
 };
 
 }  // namespace warpzone
