@@ -18,6 +18,7 @@ void bind_replay(nanobind::module_& module);
 void bind_search(nanobind::module_& module);
 void bind_policy(nanobind::module_& module);
 void bind_player(nanobind::module_& module);
+void bind_images(nanobind::module_& module);
 
 /// 'smb' or 'lost-levels'.
 mario::Game game_named(const std::string& name);

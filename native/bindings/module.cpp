@@ -58,4 +58,5 @@ NB_MODULE(_native, module) {
   warpzone::bindings::bind_search(module);
   warpzone::bindings::bind_policy(module);
   warpzone::bindings::bind_player(module);
+  warpzone::bindings::bind_images(module);
 }

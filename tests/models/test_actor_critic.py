@@ -9,12 +9,11 @@ from torch import nn
 from warpzone import _native
 from warpzone.models.actor_critic import ActorCritic, entropy, log_prob
 from warpzone.models.encoder import Encoder
+from warpzone.models.image_blocks import centred, space_to_depth
 from warpzone.models.image_encoders import (
     ImpalaEncoder,
     NatureEncoder,
     SpaceToDepthEncoder,
-    centred,
-    space_to_depth,
 )
 from warpzone.models.memory import make_memory
 from warpzone.models.tile_encoder import TileEncoder

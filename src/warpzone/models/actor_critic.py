@@ -69,7 +69,7 @@ class ActorCritic(nn.Module):
 
         The result can be used in place of the observations.
         """
-        if not isinstance(self.encoder, Encoder):
+        if not isinstance(self.encoder, Encoder) or self.encoder.converts_quickly:
             return obs
         steps, batch = next(iter(obs.values())).shape[:2]
         prepared = self.encoder.prepare(self._input(_flatten_time(obs)))

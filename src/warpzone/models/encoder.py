@@ -22,6 +22,11 @@ class Encoder(nn.Module):
     size: int
     """Width of the output."""
 
+    @property
+    def converts_quickly(self) -> bool:
+        """Whether `forward` converts observations so quickly that preparing them would not pay."""
+        return False
+
     def prepare(self, obs: Any) -> Tensor:
         """Converts observations to the input of the first layer.
 

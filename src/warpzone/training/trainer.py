@@ -42,6 +42,7 @@ from warpzone.training.episode_log import EpisodeLog
 from warpzone.training.episode_returns import EpisodeReturns
 from warpzone.training.guidance.guidance import Guidance
 from warpzone.training.live_feed import LiveFeed
+from warpzone.training.native_images import convert_images_natively
 from warpzone.training.native_policy import NativePolicy
 from warpzone.training.native_rollouts import NativeCollector
 from warpzone.training.network import Inference, compile_model, make_optimizer, match_layout
@@ -102,6 +103,8 @@ class Trainer:
         space = self.envs.outer.single_observation_space
         model = make_model(config.model, space, self.envs.actions, config.run.plugins)
         self.model = place_model(model, self.device)
+        if not config.run.compile:  # The compiler cannot look into native code.
+            convert_images_natively(self.model, space, self.device)
         self.policy = self._make_native_policy() if self.acting.native else None
         self.statistics = EpisodeStatistics()
         self.returns = EpisodeReturns(config.env.num_envs)

@@ -1,0 +1,120 @@
+#include "policy/image_blocks.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+// One copy of a function for each instruction set, chosen when the module is loaded.
+#if defined(__x86_64__) && defined(__GNUC__) && defined(__linux__)
+#define WARPZONE_CLONES __attribute__((target_clones("avx2", "default")))
+#define WARPZONE_INLINE __attribute__((always_inline)) inline
+#else
+#define WARPZONE_CLONES
+#define WARPZONE_INLINE inline
+#endif
+
+namespace warpzone::policy {
+namespace {
+
+constexpr int kBlock = ImageBlocks::kBlock;
+constexpr std::size_t kImagesPerPiece = 8;
+constexpr float kScale = 1.0F / 128.0F;
+
+/// A number of at most eight significant bits, which bfloat16 holds exactly.
+template <typename Number>
+WARPZONE_INLINE Number number_of(float value) {
+  if constexpr (std::is_same_v<Number, float>) {
+    return value;
+  } else {
+    return static_cast<Number>(std::bit_cast<std::uint32_t>(value) >> 16);
+  }
+}
+
+template <typename Number>
+WARPZONE_INLINE void write_blocks(const std::uint8_t* image, ImageShape shape, int background,
+                                  Number* out) {
+  const int plane = shape.height * shape.width;
+  for (int y = 0; y < shape.height; y += kBlock) {
+    for (int x = 0; x < shape.width; x += kBlock) {
+      const std::uint8_t* corner = image + y * shape.width + x;
+      for (int i = 0; i < shape.planes; ++i, corner += plane, out += kBlock * kBlock) {
+        std::array<std::uint8_t, kBlock * kBlock> block;
+        for (int row = 0; row < kBlock; ++row) {
+          std::memcpy(block.data() + row * kBlock, corner + row * shape.width, kBlock);
+        }
+        for (std::size_t pixel = 0; pixel < block.size(); ++pixel) {
+          out[pixel] =
+              number_of<Number>(static_cast<float>(int{block[pixel]} - background) * kScale);
+        }
+      }
+    }
+  }
+}
+
+WARPZONE_CLONES void write_image(const std::uint8_t* image, ImageShape shape, int background,
+                                 float* out) {
+  write_blocks(image, shape, background, out);
+}
+
+WARPZONE_CLONES void write_image(const std::uint8_t* image, ImageShape shape, int background,
+                                 std::uint16_t* out) {
+  write_blocks(image, shape, background, out);
+}
+
+}  // namespace
+
+ImageBlocks::ImageBlocks(ImageShape shape, int threads) : shape_(shape), workers_(threads) {
+  const auto fits = [](int side) { return side > 0 && side % kBlock == 0; };
+  if (shape.planes < 1 || !fits(shape.height) || !fits(shape.width)) {
+    throw std::invalid_argument("an image of " + std::to_string(shape.height) + " x " +
+                                std::to_string(shape.width) +
+                                " cannot be divided into blocks of 4 x 4 pixels");
+  }
+}
+
+std::size_t ImageBlocks::image_size() const {
+  return static_cast<std::size_t>(shape_.planes) * static_cast<std::size_t>(shape_.height) *
+         static_cast<std::size_t>(shape_.width);
+}
+
+int ImageBlocks::background_of(const std::uint8_t* image) const {
+  const std::uint8_t* newest = image + (shape_.planes - 1) * shape_.height * shape_.width;
+  std::array<int, 256> counts{};
+  int total = 0;
+  for (int y = 0; y < shape_.height; y += kBlock) {
+    for (int x = 0; x < shape_.width; x += kBlock, ++total) ++counts[newest[y * shape_.width + x]];
+  }
+  // The lower one of two medians, as in PyTorch.
+  int value = 0;
+  for (int below = counts[0]; 2 * below < total + total % 2; below += counts[++value]) {
+  }
+  return value;
+}
+
+void ImageBlocks::write(const std::uint8_t* images, std::size_t count, float* out) {
+  write_all(images, count, out);
+}
+
+void ImageBlocks::write(const std::uint8_t* images, std::size_t count, std::uint16_t* out) {
+  write_all(images, count, out);
+}
+
+template <typename Number>
+void ImageBlocks::write_all(const std::uint8_t* images, std::size_t count, Number* out) {
+  const std::scoped_lock lock(mutex_);
+  const std::size_t size = image_size();
+  const auto pieces = static_cast<int>((count + kImagesPerPiece - 1) / kImagesPerPiece);
+  workers_.run(pieces, [&](int piece) {
+    const std::size_t begin = static_cast<std::size_t>(piece) * kImagesPerPiece;
+    for (std::size_t i = begin; i < std::min(count, begin + kImagesPerPiece); ++i) {
+      const std::uint8_t* image = images + i * size;
+      write_image(image, shape_, background_of(image), out + i * size);
+    }
+  });
+}
+
+}  // namespace warpzone::policy
