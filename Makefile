@@ -12,7 +12,7 @@ NATIVE_SOURCES := $(shell find native cmake -name '*.cpp' -o -name '*.hpp' -o -n
 
 .DEFAULT_GOAL := help
 .PHONY: help setup native demo test test-native test-python test-browser lint format sanitize sanitize-threads fuzz bench soak \
-	numpy1 reference docs clean
+	numpy1 reference wheel-test docs clean
 
 help:  ## List the targets
 	@grep -E '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -126,6 +126,9 @@ numpy1: setup  ## Compare nes-py with NumPy 1.26, in a separate virtual environm
 
 reference: setup  ## Compare RAM with stable-retro on all 32 levels (installs it; takes minutes)
 	$(BIN)/python tests/reference/compare_stable_retro.py
+
+wheel-test: setup  ## Build the wheel and run the examples with it in a fresh environment (takes minutes)
+	$(BIN)/python -m pytest -m slow tests/examples/test_wheel.py
 
 docs: setup  ## Check the links and generated tables of the documentation
 	$(BIN)/python docs/check_links.py

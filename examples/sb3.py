@@ -41,7 +41,7 @@ def main() -> None:
     model = PPO(
         "MultiInputPolicy",
         env,
-        n_steps=min(128, max(2, arguments.steps // 16)),
+        n_steps=64,
         batch_size=256,
         device="cpu",
         verbose=1,

@@ -186,6 +186,20 @@ def test_gymnasiums_wrappers_pass_rewards_and_infos_through() -> None:
     plain.close()
 
 
+def test_a_reward_of_infos_reaches_sb3_over_resets() -> None:
+    games = warpzone.make_vec(
+        "1-1", num_envs=2, num_threads=1, autoreset="same-step", max_steps=3, obs="tiles"
+    )
+    env = SB3VecEnv(warpzone.InfoReward(games, lambda now, before: now["steps"] - before["steps"]))
+    env.reset()
+    for step in range(1, 10):
+        _, reward, done, infos = env.step(np.ones(2, np.int64))
+        assert reward.tolist() == [1.0, 1.0]
+        assert done.tolist() == [step % 3 == 0] * 2
+        if done.all():
+            assert [info["episode"]["r"] for info in infos] == [3.0, 3.0]
+
+
 class Watching(VecEnvWrapper):
     """A user's SB3 wrapper, which reads infos."""
 
