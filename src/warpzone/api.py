@@ -32,7 +32,7 @@ Callback = Callable[[Mapping[str, float]], bool | None]
 def train(
     level: str | None = None,
     *,
-    obs: Literal["pixels", "tiles"] | None = None,
+    obs: Literal["pixels", "rgb", "tiles"] | None = None,
     actions: str | None = None,
     steps: int | None = None,
     encoder: str | None = None,
@@ -57,7 +57,7 @@ def train(
 
     Args:
         level: Levels to train on, such as '1-1', '1-1,1-2', '1-1..1-4' or 'random'.
-        obs: 'pixels' or 'tiles'.
+        obs: 'pixels', 'rgb' or 'tiles'.
         actions: Action set: 'right-only', 'simple', 'complex', 'extended', or a list of your own.
         steps: Environment steps of the whole run, over all environments.
         encoder: A built-in network, or the name of one from `register_encoder`.
@@ -164,7 +164,7 @@ def evaluate(
 ) -> Evaluation:
     """Plays episodes with a policy and reports how often it clears the level.
 
-    Sticky buttons and idle frames at the start make every episode different, so that a memorized
+    Sticky actions and no-op frames at the start make every episode different, so that a memorized
     sequence of inputs fails.
 
     Args:
@@ -176,7 +176,7 @@ def evaluate(
         eval_temperature: Divides the logits before an action is sampled; by default as configured.
         sticky_prob: Probability, at each frame, that the buttons of the previous frame stay
             pressed.
-        noop_max: Most idle frames at the start.
+        noop_max: Most no-op frames at the start.
         env_options: Other parameters of the environment, such as `max_steps`.
 
     Returns:

@@ -119,7 +119,7 @@ def evaluate(
         max_steps: Steps after which an episode counts as not cleared.
         wrap: Puts the vector wrappers that the policy was trained in around the environments.
         progress: Called with (ended, all) after each step.
-        options: Of the environment; sticky buttons (0.25) and up to 30 idle frames by default, so
+        options: Of the environment; sticky actions (0.25) and up to 30 no-op frames by default, so
             that a memorised sequence of inputs fails.
     """
     settings = {"sticky_prob": 0.25, "noop_max": 30, **options}
