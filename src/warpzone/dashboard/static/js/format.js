@@ -13,7 +13,7 @@ export function exact(value) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
   if (Number.isInteger(value)) return value.toLocaleString("en");
   const size = Math.abs(value);
-  return size >= 1e-3 && size < 1e6 ? String(Number(value.toPrecision(5))) : value.toExponential(3);
+  return size >= 1e-5 && size < 1e6 ? String(Number(value.toPrecision(5))) : value.toExponential(3);
 }
 
 export function percent(value) {

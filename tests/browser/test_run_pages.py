@@ -1,0 +1,164 @@
+"""The pages about runs, as a person uses them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dashboard_support import metric_row, write_run
+
+from warpzone.runs.directory import RunDirectory
+from warpzone.runs.steering import read_steering
+from warpzone.telemetry.reading import read_rows
+
+sync_api = pytest.importorskip("playwright.sync_api")
+pytestmark = pytest.mark.browser
+expect = sync_api.expect
+expect.set_options(timeout=60_000)
+
+
+def open_tab(page: Any, tab: str, run: str = "mario") -> None:
+    page.goto(page.url.partition("#")[0] + f"#/run/{run}?tab={tab}")
+
+
+def test_a_wrong_token_is_refused(browser: Any, address: str) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    assert page.goto(address.partition("?")[0] + "?token=wrong").status == 401
+    assert "needs its token" in page.content()
+    context.close()
+
+
+def test_the_list_shows_a_run_that_trains_and_filters(page: Any, runs: Path) -> None:
+    write_run(runs, "old/finished-one", [metric_row(5, rollout__clear_rate=0.5)])
+    row = page.locator("tr", has_text="mario")
+    expect(row).to_contain_text("running")
+    expect(page.locator("tr", has_text="finished-one")).to_contain_text("50 %")
+    page.get_by_role("searchbox").fill("running")
+    expect(page.locator("tr", has_text="finished-one")).to_have_count(0)
+    expect(row).to_have_count(1)
+
+
+def test_charts_move_while_a_run_trains(page: Any) -> None:
+    open_tab(page, "charts")
+    chart = page.locator("[data-chart='speed/steps_per_second']")
+    expect(chart.locator("canvas")).to_be_visible()
+    before = int(chart.get_attribute("data-points"))
+    page.wait_for_function(
+        "before => +document.querySelector(`[data-chart='speed/steps_per_second']`)"
+        ".dataset.points > before",
+        arg=before,
+    )
+    page.get_by_label("Log scale").check()
+    page.get_by_label("Horizontal axis").select_option("time")
+    page.get_by_role("slider").fill("0")
+    expect(chart.locator("canvas")).to_be_visible()
+
+
+def test_dragging_zooms_and_a_button_resets(page: Any) -> None:
+    open_tab(page, "charts")
+    over = page.locator("[data-chart='speed/steps_per_second'] .u-over")
+    expect(over).to_be_visible()
+    over.scroll_into_view_if_needed()
+    box = over.bounding_box()
+    middle = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + box["width"] * 0.3, middle)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.7, middle, steps=5)
+    page.mouse.up()
+    reset = page.get_by_role("button", name="Reset zoom")
+    expect(reset).to_be_visible()
+    reset.click()
+    expect(reset).to_be_hidden()
+
+
+def test_the_wall_shows_moving_games_and_enlarges_one(page: Any) -> None:
+    open_tab(page, "games")
+    expect(page.locator(".wall button")).to_have_count(4)
+    frames = "() => [...document.querySelectorAll('.wall canvas')].map(c => c.toDataURL()).join()"
+    before = page.evaluate(frames)
+    page.wait_for_function(f"before => ({frames})() !== before", arg=before)
+    page.locator("[data-env='2']").click()
+    expect(page.locator("[data-detail]")).to_contain_text("Environment 2, level 1-1")
+    expect(page.locator(".actions .bar")).to_have_count(7)
+    expect(page.locator(".actions .chosen")).to_have_count(1)
+
+
+def test_a_changed_learning_rate_is_in_the_next_update_and_in_the_log(
+    page: Any, runs: Path
+) -> None:
+    run = RunDirectory(runs / "mario")
+    open_tab(page, "steer")
+    field = page.locator("[data-option='learn.learning_rate']")
+    field.fill("0.000123")
+    page.get_by_role("button", name="Apply changes").click()
+    expect(page.locator("[data-history]")).to_contain_text("0.001 → 0.000123")
+    (row,) = [row for row in read_steering(run) if row["action"] == "set"]
+    assert row["changes"] == {"learn.learning_rate": [0.001, 0.000123]}
+    open_tab(page, "log")
+    change = "changed learn.learning_rate from 0.001 to 0.000123"
+    expect(page.locator("pre")).to_contain_text(change)
+    after = [r for r in read_rows(run.metrics) if r["run/updates"] > row["update"] + 2]
+    assert all(r["learn/learning_rate"] <= 0.000123 for r in after)
+
+
+def test_a_bad_value_is_a_sentence_and_changes_nothing(page: Any) -> None:
+    open_tab(page, "steer")
+    page.locator("[data-option='learn.clip_coef']").fill("lots")
+    page.get_by_role("button", name="Apply changes").click()
+    expect(page.get_by_role("status").filter(has_text="clip-coef is 'lots'")).to_be_visible()
+
+
+def test_pause_and_resume(page: Any) -> None:
+    open_tab(page, "steer")
+    page.get_by_role("button", name="Pause").click()
+    expect(page.locator(".state")).to_have_text("paused")
+    page.get_by_role("button", name="Resume").click()
+    expect(page.locator(".state")).to_have_text("running")
+
+
+def test_garbage_and_a_deleted_run_are_named_and_the_page_continues(page: Any, runs: Path) -> None:
+    run = write_run(runs, "broken", [metric_row(1, rollout__clear_rate=0.1)])
+    with (run / "metrics.jsonl").open("a") as file:
+        file.write('garbage\n{"run/steps": 2, "rollout/clear_rate": NaN}\n')
+        file.write(json.dumps(metric_row(3, rollout__clear_rate=0.3)) + "\n")
+    open_tab(page, "charts", "broken")
+    expect(page.locator(".error", has_text="damaged").first).to_be_visible()
+    expect(page.locator("[data-chart='rollout/clear_rate']")).to_have_attribute("data-points", "2")
+    (run / "config.toml").unlink()
+    expect(page.locator(".error", has_text="'broken' was deleted")).to_be_visible()
+    page.get_by_role("link", name="Runs").click()
+    expect(page.locator("tr", has_text="mario")).to_contain_text("running")
+
+
+def test_the_page_speaks_chinese_and_is_dark_when_asked(page: Any) -> None:
+    page.get_by_role("button", name="中文").click()
+    expect(page.get_by_role("heading", name="训练")).to_be_visible()
+    page.get_by_role("button", name="浅色 / 深色").click()
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    page.reload()
+    expect(page.get_by_role("heading", name="训练")).to_be_visible()
+
+
+def test_everything_is_reachable_with_the_keyboard(page: Any) -> None:
+    expect(page.locator("tr", has_text="mario")).to_be_visible()
+    seen = []
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        seen.append(page.evaluate("document.activeElement.textContent.trim()"))
+        if seen[-1] == "mario":
+            break
+    assert "Runs" in seen
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("tab", name="Charts")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_no_page_is_wider_than_the_screen(page: Any, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    for tab in ("charts", "games", "steer", "episodes", "log", "files", "config"):
+        open_tab(page, tab)
+        expect(page.locator(f"[data-tab='{tab}']")).to_have_attribute("aria-selected", "true")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, tab
