@@ -2,7 +2,7 @@
 
 Trains with each seed and prints the steps and minutes until the first clear and until a clear rate
 of 90 % with sticky actions (0.25 per frame) and up to 30 no-op frames. A pass counts only if it is
-confirmed by 100 more episodes with different seeds. Evaluation time is not counted.
+confirmed by 400 more episodes with different seeds. Evaluation time is not counted.
 
     python benchmarks/time_to_clear.py --level 1-1 --obs tiles --seeds 5
     python benchmarks/time_to_clear.py --level 1-3 --obs tiles --set 'env.actions="simple"'
@@ -27,7 +27,7 @@ from warpzone.evaluation.evaluation import evaluate
 from warpzone.evaluation.trained import Player
 from warpzone.training.trainer import Trainer
 
-EPISODES = 100
+EPISODES, CONFIRMING_EPISODES = 100, 400
 FIRST_EVALUATION_SEED, CONFIRMATION_SEED = 1_000_000, 2_000_000
 LOG_EVERY = 100_000  # Steps between two progress lines.
 # Evaluations start this far below the goal: with averaged weights and a lower temperature, the
@@ -52,13 +52,13 @@ class Result:
     other_share: float = 0.0
 
 
-def clear_rate(trainer: Trainer, config: TrainConfig, seed: int) -> float:
+def clear_rate(trainer: Trainer, config: TrainConfig, seed: int, episodes: int) -> float:
     """Evaluates the averaged policy from the start of the level."""
-    player = Player(trainer.average.model, EPISODES, seed, False, config.model.eval_temperature)
+    player = Player(trainer.average.model, episodes, seed, False, config.model.eval_temperature)
     result = evaluate(
         player,
         config.env.level,
-        episodes=EPISODES,
+        episodes=episodes,
         seed=seed,
         max_steps=config.env.max_steps,
         **config.env.policy_env_options(),
@@ -89,14 +89,15 @@ def train_once(config: TrainConfig, goal: float, minutes: float) -> Result:
         # Evaluate rarely: it takes seconds, and among many evaluations one would pass by luck.
         if trainer.success >= goal - EVALUATION_MARGIN and trainer.steps >= next_evaluation:
             next_evaluation, evaluations = trainer.steps + EVALUATE_EVERY, evaluations + 1
-            rate = clear_rate(trainer, config, FIRST_EVALUATION_SEED + 1000 * evaluations)
+            seeds = 1000 * evaluations
+            rate = clear_rate(trainer, config, FIRST_EVALUATION_SEED + seeds, EPISODES)
             print(
                 f"  seed {config.run.seed}: {trainer.steps:,} steps, evaluated {rate:.0%}",
                 flush=True,
             )
             if rate < goal:
                 continue
-            rate = clear_rate(trainer, config, CONFIRMATION_SEED + 1000 * evaluations)
+            rate = clear_rate(trainer, config, CONFIRMATION_SEED + seeds, CONFIRMING_EPISODES)
             print(
                 f"  seed {config.run.seed}: {trainer.steps:,} steps, confirmed {rate:.0%}",
                 flush=True,

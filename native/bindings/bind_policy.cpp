@@ -17,6 +17,7 @@
 #include "mario/tile_bounds.hpp"
 #include "policy/active_layout.hpp"
 #include "policy/kernels.hpp"
+#include "policy/row_adam.hpp"
 #include "policy/sparse_linear.hpp"
 
 namespace warpzone::bindings {
@@ -27,6 +28,7 @@ using policy::Index;
 using policy::LayoutTables;
 using policy::ObjectFeatures;
 using policy::ObjectMapTables;
+using policy::RowAdam;
 using policy::SparseLinear;
 
 namespace {
@@ -159,6 +161,55 @@ void gradient(SparseLinear& layer, const CallerArray<const Index>& store,
   layer.gradient(samples, outputs, gradients, width, weights, bias_gradient.data());
 }
 
+double look(RowAdam& adam, const CallerArray<const float>& gradient) {
+  const float* data = checked_data(gradient, adam.rows() * adam.width(), "gradient");
+  const nb::gil_scoped_release release;
+  return adam.look(data);
+}
+
+void adam_step(RowAdam& adam, const CallerArray<const float>& gradient,
+               const CallerArray<float>& weight, const CallerArray<float>& mean,
+               const CallerArray<float>& square, float rate, float beta1, float beta2,
+               float correction, float epsilon, float scale) {
+  const std::size_t all = adam.rows() * adam.width();
+  const policy::AdamStep step{rate, beta1, beta2, correction, epsilon, scale};
+  const float* slopes = checked_data(gradient, all, "gradient");
+  float* weights = checked_data(weight, all, "weight");
+  float* means = checked_data(mean, all, "mean");
+  float* squares = checked_data(square, all, "square");
+  const nb::gil_scoped_release release;
+  adam.step(step, slopes, weights, means, squares);
+}
+
+void load_moments(RowAdam& adam, const CallerArray<const float>& mean,
+                  const CallerArray<const float>& square) {
+  const std::size_t all = adam.rows() * adam.width();
+  const float* means = checked_data(mean, all, "mean");
+  const float* squares = checked_data(square, all, "square");
+  const nb::gil_scoped_release release;
+  adam.load(means, squares);
+}
+
+void bind_adam(nb::module_& module) {
+  nb::class_<RowAdam>(module, "RowAdam",
+                      "Adam for a matrix of which many rows never get a gradient.")
+      .def(
+          "__init__",
+          [](RowAdam* self, std::size_t rows, std::size_t width, int threads,
+             const std::string& instructions) {
+            new (self) RowAdam(rows, width, threads, policy::kernels_named(instructions));
+          },
+          "rows"_a, "width"_a, "threads"_a = 1, "instructions"_a = "auto")
+      .def("look", &look, "gradient"_a.noconvert(),
+           "Looks at a gradient before it is applied, and returns its squared norm.")
+      .def("step", &adam_step, "gradient"_a.noconvert(), "weight"_a.noconvert(),
+           "mean"_a.noconvert(), "square"_a.noconvert(), "rate"_a, "beta1"_a, "beta2"_a,
+           "correction"_a, "epsilon"_a, "scale"_a,
+           "Applies the gradient that `look` has seen to weights and moments, [rows, width].")
+      .def("load", &load_moments, "mean"_a.noconvert(), "square"_a.noconvert(),
+           "Takes moments that were not made here.");
+}
+
 std::vector<std::string> instruction_sets() {
   std::vector<std::string> names;
   for (const policy::Kernels& kernels : policy::available_kernels()) names.push_back(kernels.name);
@@ -188,6 +239,7 @@ void bind_layout(nb::module_& module) {
 
 void bind_policy(nb::module_& module) {
   bind_layout(module);
+  bind_adam(module);
   module.def("most_tile_cells", &mario::most_tile_cells, "stack"_a,
              "Cells that can be set at once where the background counts in the newest grid only.");
   module.def("instruction_sets", &instruction_sets,

@@ -1,10 +1,10 @@
-/// The inner loop of everything in this folder: sums of weighted rows of a matrix, in the widest
-/// instructions that the processor has.
+/// The inner loops of this folder, in the widest instructions that the processor has: sums of
+/// weighted rows of a matrix, and Adam.
 ///
-/// The same source (sum_rows.hpp) is compiled once for each instruction set, and the choice is made
-/// when the program runs, so that one build serves all machines. Every column is summed in the
-/// order of the list, whatever the instructions: levels differ only in whether a product is rounded
-/// before it is added.
+/// The same sources (sum_rows.hpp, adam_rows.hpp) are compiled once for each instruction set, and
+/// the choice is made when the program runs, so that one build serves all machines. Every column is
+/// summed in the order of the list, whatever the instructions: levels differ only in whether a
+/// product is rounded before it is added.
 #pragma once
 
 #include <cstddef>
@@ -37,9 +37,27 @@ struct Rows {
 using SumRows = void (*)(const RowList& list, const Rows& rows, std::size_t width,
                          const float* start, float* out);
 
+/// One step of Adam, as far as it is the same for all weights.
+struct AdamStep {
+  float rate = 0.0F;  ///< Learning rate, corrected for the bias of the mean.
+  float beta1 = 0.9F, beta2 = 0.999F;
+  float correction = 1.0F;  ///< Factor on the root of the mean square, for its bias.
+  float epsilon = 1e-8F;
+  float scale = 1.0F;  ///< Factor on the gradient.
+};
+
+/// Sum of the squares of a row; tells whether all of it is zero, however small the squares are.
+using SumSquares = float (*)(const float* row, std::size_t width, bool* all_zero);
+
+/// Applies the gradient of a row to its weights and its moments.
+using AdamRow = void (*)(const AdamStep& step, const float* gradient, std::size_t width,
+                         float* weight, float* mean, float* square);
+
 struct Kernels {
   const char* name;
   SumRows sum_rows;
+  SumSquares sum_squares;
+  AdamRow adam_row;
 };
 
 /// Those that this processor can run, the slowest first.

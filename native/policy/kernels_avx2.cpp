@@ -9,11 +9,11 @@
 #pragma GCC target("avx2,fma")
 #endif
 
-#include "policy/sum_rows.hpp"
+#include "policy/adam_rows.hpp"
 
 namespace warpzone::policy {
 
-const Kernels kAvx2Kernels{"avx2", sum_rows<8, 8>};
+const Kernels kAvx2Kernels{"avx2", sum_rows<8, 8>, sum_squares<8>, adam_row};
 
 }  // namespace warpzone::policy
 

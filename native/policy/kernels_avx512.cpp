@@ -9,11 +9,11 @@
 #pragma GCC target("avx512f")
 #endif
 
-#include "policy/sum_rows.hpp"
+#include "policy/adam_rows.hpp"
 
 namespace warpzone::policy {
 
-const Kernels kAvx512Kernels{"avx512", sum_rows<16, 16>};
+const Kernels kAvx512Kernels{"avx512", sum_rows<16, 16>, sum_squares<16>, adam_row};
 
 }  // namespace warpzone::policy
 

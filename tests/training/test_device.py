@@ -28,7 +28,7 @@ def small(obs: Any = "tiles", memory: Any = "none", algo: Any = "ppo") -> TrainC
         env=EnvOptions(obs=obs, num_envs=4, num_threads=1, max_steps=6),
         model=ModelOptions(hidden=16, memory=memory, memory_size=8),
         learn=LearnOptions(algo=algo, rollout_steps=8, minibatch_size=16),
-        run=RunOptions(torch_threads=1, device="cpu", precision="float32"),
+        run=RunOptions(torch_threads=1, device="cpu", precision="float32", acting="torch"),
     )
 
 

@@ -193,7 +193,7 @@ def test_the_traceback_of_a_collecting_thread_is_in_the_log(
     with pytest.raises(ValueError, match="a bug in the environment"):
         session.start(tiny(tmp_path, updates=9, overlap=True), "quiet")
     log = (tmp_path / "mario-1-1" / "log.txt").read_text()
-    assert "collector.py" in log
+    assert "native_rollouts.py" in log
     assert "in collect" in log
     assert "ValueError: a bug in the environment" in log
 

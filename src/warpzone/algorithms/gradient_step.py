@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -24,6 +25,8 @@ class GradientStep:
         optimizer: torch.optim.Optimizer,
         options: LearnOptions,
         scaler: torch.amp.GradScaler | None = None,
+        *,
+        clip: Callable[[float], float] | None = None,
     ):
         """Creates the step.
 
@@ -32,9 +35,12 @@ class GradientStep:
             optimizer: Optimizer of its parameters.
             options: Limits of the gradient norm and of skipped steps.
             scaler: Gradient scaler for float16; other precisions do not need one.
+            clip: Clips the gradients to a norm and returns the norm that they had; for optimizers
+                that do so themselves.
         """
         self.optimizer, self.skipped = optimizer, 0
         self._model, self._options = model, options
+        self._clip = clip or self._clip_all
         self._scaler = scaler or torch.amp.GradScaler(enabled=False)
         self._skipped_in_a_row = 0
         self._finite = True  # Whether all accumulated losses are finite.
@@ -60,7 +66,7 @@ class GradientStep:
         """
         options = self._options
         self._scaler.unscale_(self.optimizer)
-        norm = float(nn.utils.clip_grad_norm_(self._model.parameters(), options.max_grad_norm))
+        norm = self._clip(options.max_grad_norm)
         if self._finite and math.isfinite(norm) and norm <= options.grad_norm_limit:
             self._scaler.step(self.optimizer)
             self._skipped_in_a_row = 0
@@ -76,6 +82,9 @@ class GradientStep:
                 f"{norm:g}, and the limit is {options.grad_norm_limit:g}"
             )
         return norm if math.isfinite(norm) else 0.0
+
+    def _clip_all(self, max_norm: float) -> float:
+        return float(nn.utils.clip_grad_norm_(self._model.parameters(), max_norm))
 
     def minimize(self, loss: Tensor) -> float:
         """Takes an optimizer step on one loss and returns the norm of the gradient."""

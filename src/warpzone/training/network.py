@@ -7,15 +7,19 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from warpzone.config import LearnOptions
 from warpzone.errors import ConfigError
 from warpzone.models import compiling
 from warpzone.models.actor_critic import ActorCritic, Decision
 from warpzone.models.placement import to_device
+from warpzone.models.tile_encoder import TileEncoder
 from warpzone.models.tree import Tree
 from warpzone.rollout.storage import RolloutStorage
+from warpzone.training.row_adam import RowAdam
+
+_EPSILON = 1e-5
 
 
 class Inference:
@@ -51,12 +55,35 @@ def compile_model(model: ActorCritic, infer: Inference, storage: RolloutStorage)
         ) from error
 
 
-def make_optimizer(options: LearnOptions, model: nn.Module) -> torch.optim.Optimizer:
-    """Creates the optimizer of a run."""
+def make_optimizer(
+    options: LearnOptions, model: ActorCritic, *, native: bool = False
+) -> torch.optim.Optimizer:
+    """Creates the optimizer of a run.
+
+    Args:
+        options: Kind of optimizer and learning rate.
+        model: Network to optimize.
+        native: Whether the model learns from lists of active inputs.
+    """
+    if native and options.optimizer == "adam":
+        assert isinstance(model.encoder, TileEncoder)
+        return RowAdam(
+            model.parameters(),
+            model.encoder.first.weight,
+            torch.get_num_threads(),
+            lr=options.learning_rate,
+            eps=_EPSILON,
+            fused=True,
+        )
     kind = torch.optim.AdamW if options.optimizer == "adamw" else torch.optim.Adam
     # A fused kernel makes one pass over the weights instead of a dozen.
     fused = next(model.parameters()).device.type in ("cpu", "cuda")
-    return kind(model.parameters(), lr=options.learning_rate, eps=1e-5, fused=fused)
+    return kind(model.parameters(), lr=options.learning_rate, eps=_EPSILON, fused=fused)
+
+
+def clip_of(optimizer: torch.optim.Optimizer) -> Callable[[float], float] | None:
+    """How an optimizer clips gradients itself; None for one that leaves it to others."""
+    return optimizer.clip_grad_norm if isinstance(optimizer, RowAdam) else None
 
 
 @torch.no_grad()

@@ -45,7 +45,13 @@ from warpzone.training.live_feed import LiveFeed
 from warpzone.training.native_images import convert_images_natively
 from warpzone.training.native_policy import NativePolicy
 from warpzone.training.native_rollouts import NativeCollector
-from warpzone.training.network import Inference, compile_model, make_optimizer, match_layout
+from warpzone.training.network import (
+    Inference,
+    clip_of,
+    compile_model,
+    make_optimizer,
+    match_layout,
+)
 from warpzone.training.pace import speed_row
 from warpzone.training.random_streams import RandomStreams
 from warpzone.training.replay_learning import ReplayLearning
@@ -118,7 +124,7 @@ class Trainer:
         self.collector = self._make_collector(stepper, [*observers, self._observe])
         self.storage = self.collector.storage
         self.source = self._make_source()
-        self.optimizer = make_optimizer(config.learn, self.model)
+        self.optimizer = make_optimizer(config.learn, self.model, native=self.acting.native)
         self.learner = self._make_learner()
         self.annealing = Annealing(config, self.guidance)
         self.average = EmaPolicy(self.model, config.learn.ema_decay)
@@ -343,7 +349,7 @@ class Trainer:
         return Learner(
             self.model,
             make_algorithm(options, self.config.run.plugins),
-            GradientStep(self.model, self.optimizer, options, scaler),
+            GradientStep(self.model, self.optimizer, options, scaler, clip=clip_of(self.optimizer)),
             options,
             generator=self.random.learn,
             autocast=self.autocast,

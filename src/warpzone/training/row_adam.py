@@ -1,0 +1,112 @@
+"""Adam that skips the inputs of the tile network that have never been active.
+
+Most of the first layer's weights belong to such inputs. Their gradient and their moments are zero,
+so Adam would not change them: skipping them gives the same weights. State and checkpoints are those
+of `torch.optim.Adam`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from warpzone import _native
+
+_EPSILON = 1e-6  # As in `torch.nn.utils.clip_grad_norm_`.
+
+
+class RowAdam(torch.optim.Adam):
+    """Adam with a native step for one weight whose rows of inputs lie together in memory."""
+
+    def __init__(self, parameters: Iterable[Tensor], weight: Tensor, threads: int, **options: Any):
+        """Makes the optimizer.
+
+        Args:
+            parameters: All parameters.
+            weight: The one among them that `store_by_input` has arranged, [outputs, inputs].
+            threads: That take the step.
+            options: Of `torch.optim.Adam`, without weight decay.
+        """
+        super().__init__(parameters, **options)
+        outputs, inputs = weight.shape
+        self._weight, self._rows = weight, _native.RowAdam(inputs, outputs, threads)
+        self._scale = 1.0
+
+    @torch.no_grad()
+    def clip_grad_norm(self, max_norm: float) -> float:
+        """Clips gradients as `torch.nn.utils.clip_grad_norm_` does, and returns their norm.
+
+        That of the native weight stays as it is; `step` applies the factor.
+        """
+        gradients = [
+            parameter.grad
+            for group in self.param_groups
+            for parameter in group["params"]
+            if parameter.grad is not None and parameter is not self._weight
+        ]
+        squares = torch.stack(torch._foreach_norm(gradients)).double().square().sum()
+        norm = math.sqrt(float(squares) + self._rows.look(_by_input(self._gradient)))
+        self._scale = min(1.0, max_norm / (norm + _EPSILON))
+        if self._scale < 1.0:
+            torch._foreach_mul_(gradients, self._scale)
+        return norm
+
+    @torch.no_grad()
+    def step(self, closure: Callable[[], float] | None = None) -> float | None:  # type: ignore[override]
+        """Takes a step; `clip_grad_norm` must come before it."""
+        weight, gradient = self._weight, self._gradient
+        weight.grad = None  # Adam itself skips parameters without a gradient.
+        loss: float | None = super().step(closure)
+        weight.grad = gradient
+        self._step_rows(gradient)
+        return loss
+
+    def _step_rows(self, gradient: Tensor) -> None:
+        weight, group = self._weight, self.param_groups[0]
+        state = self.state[weight]
+        if not state:
+            state["step"] = torch.tensor(0.0)
+            state["exp_avg"] = torch.zeros_like(weight)
+            state["exp_avg_sq"] = torch.zeros_like(weight)
+        state["step"] += 1
+        count, (beta1, beta2) = int(state["step"]), group["betas"]
+        self._rows.step(
+            _by_input(gradient),
+            _by_input(weight),
+            _by_input(state["exp_avg"]),
+            _by_input(state["exp_avg_sq"]),
+            rate=group["lr"] / (1.0 - beta1**count),
+            beta1=beta1,
+            beta2=beta2,
+            correction=1.0 / math.sqrt(1.0 - beta2**count),
+            epsilon=group["eps"],
+            scale=self._scale,
+        )
+        self._scale = 1.0
+
+    @property
+    def _gradient(self) -> Tensor:
+        gradient = self._weight.grad
+        assert gradient is not None
+        return gradient
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Restores the state of this optimizer or of `torch.optim.Adam`."""
+        super().load_state_dict(state_dict)
+        state = self.state[self._weight]
+        if state:
+            for name in ("exp_avg", "exp_avg_sq"):
+                state[name] = torch.empty_like(self._weight).copy_(state[name])
+            self._rows.load(_by_input(state["exp_avg"]), _by_input(state["exp_avg_sq"]))
+
+
+def _by_input(tensor: Tensor) -> NDArray[np.float32]:
+    """A matrix as [inputs, outputs]; its memory is shared if it is arranged by inputs."""
+    rows: NDArray[np.float32] = tensor.detach().t().contiguous().numpy()
+    return rows
