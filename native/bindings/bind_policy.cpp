@@ -127,17 +127,16 @@ void expand_rows(const ActiveLayout& layout, const CallerArray<const Index>& row
   }
 }
 
-policy::Samples samples_of(const SparseLinear& layer, const CallerArray<const Index>& store,
+policy::Samples samples_of(const CallerArray<const Index>& store,
                            const CallerArray<const std::int64_t>& chosen) {
-  const std::size_t capacity = layer.layout().capacity();
-  const std::size_t count = store.size() / capacity;
-  return {checked_data(store, count * capacity, "store"), count, {chosen.data(), chosen.size()}};
+  if (store.ndim() != 2) throw std::invalid_argument("store must have two dimensions");
+  return {store.data(), store.shape(0), store.shape(1), {chosen.data(), chosen.size()}};
 }
 
 void forward(SparseLinear& layer, const CallerArray<const Index>& store,
              const CallerArray<const std::int64_t>& chosen, const CallerArray<const float>& weight,
              const CallerArray<const float>& bias, bool rectify, const CallerArray<float>& out) {
-  const policy::Samples samples = samples_of(layer, store, chosen);
+  const policy::Samples samples = samples_of(store, chosen);
   const std::size_t width = bias.size();
   const auto inputs = static_cast<std::size_t>(layer.layout().inputs());
   const float* weights = checked_data(weight, inputs * width, "weight");
@@ -151,7 +150,7 @@ void gradient(SparseLinear& layer, const CallerArray<const Index>& store,
               const std::optional<CallerArray<const float>>& out,
               const CallerArray<const float>& out_gradient,
               const CallerArray<float>& weight_gradient, const CallerArray<float>& bias_gradient) {
-  const policy::Samples samples = samples_of(layer, store, chosen);
+  const policy::Samples samples = samples_of(store, chosen);
   const std::size_t width = bias_gradient.size();
   const auto inputs = static_cast<std::size_t>(layer.layout().inputs());
   const float* gradients = checked_data(out_gradient, chosen.size() * width, "out_gradient");

@@ -187,9 +187,10 @@ void ActiveLayout::write(const std::uint8_t* grids, const std::uint8_t* features
   writer.finish();
 }
 
-bool ActiveLayout::is_sound(const Index* row) const {
+bool ActiveLayout::is_sound(const Index* row, std::size_t slots) const {
+  if (slots < ActiveRow::kHeader) return false;
   const std::size_t ones = row[0], pairs = row[1];
-  if (ActiveRow::kHeader + ones + 2 * pairs > capacity_) return false;
+  if (ActiveRow::kHeader + ones + 2 * pairs > std::min(slots, capacity_)) return false;
   const ActiveRow list(row);
   const auto inputs = static_cast<std::size_t>(tables_.inputs);
   bool sound = true;  // Without branches, so that it is done many at a time.

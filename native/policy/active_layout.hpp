@@ -79,8 +79,9 @@ class ActiveLayout {
   /// std::runtime_error when more cells are set than the layout has room for.
   void write(const std::uint8_t* grids, const std::uint8_t* features, Index* row) const;
 
-  /// Whether a row that came from outside can be worked with.
-  bool is_sound(const Index* row) const;
+  /// Whether a row that came from outside, of so many slots, can be worked with.
+  bool is_sound(const Index* row, std::size_t slots) const;
+  bool is_sound(const Index* row) const { return is_sound(row, capacity_); }
   /// The dense vector that a row describes, [inputs].
   void expand(const Index* row, float* out) const;
 

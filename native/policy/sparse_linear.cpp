@@ -32,8 +32,8 @@ std::span<const Index* const> SparseLinear::rows_of(const Samples& samples) {
                                   " is not in the store, which has " +
                                   std::to_string(samples.store_count));
     }
-    const Index* row = samples.store + static_cast<std::size_t>(chosen) * layout_->capacity();
-    if (!layout_->is_sound(row)) {
+    const Index* row = samples.store + static_cast<std::size_t>(chosen) * samples.slots;
+    if (!layout_->is_sound(row, samples.slots)) {
       throw std::invalid_argument("the active inputs of sample " + std::to_string(chosen) +
                                   " are damaged");
     }

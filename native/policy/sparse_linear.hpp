@@ -20,8 +20,9 @@ namespace warpzone::policy {
 
 /// Samples to compute with: rows of a store of lists, by number.
 struct Samples {
-  const Index* store = nullptr;  ///< [store_count, capacity of the layout]
+  const Index* store = nullptr;  ///< [store_count, slots]
   std::size_t store_count = 0;
+  std::size_t slots = 0;  ///< Of a row: the layout's capacity, or fewer if no row needs as many.
   std::span<const std::int64_t> chosen;
 };
 

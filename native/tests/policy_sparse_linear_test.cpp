@@ -36,7 +36,9 @@ struct Problem {
     bias = random_floats(width, 11);
     out_gradient = random_floats(batch * width, 12);
   }
-  Samples samples() const { return {store.data(), store.size() / layout->capacity(), chosen}; }
+  Samples samples() const {
+    return {store.data(), store.size() / layout->capacity(), layout->capacity(), chosen};
+  }
   std::vector<float> inputs_of(std::size_t sample) const {
     std::vector<float> inputs(static_cast<std::size_t>(layout->inputs()));
     const auto number = static_cast<std::size_t>(chosen[sample]);

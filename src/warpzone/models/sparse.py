@@ -18,6 +18,8 @@ ACTIVE = "active"
 LIST_DTYPE = torch.int16
 """Dtype of lists as tensors: the bits of uint16, which few PyTorch operations support."""
 
+_HEADER = 2  # Slots with the numbers of inputs that count once, and of those with a value.
+
 
 class SparseKernel(Protocol):
     """Interface of `_native.SparseLinear`; arrays may be CPU tensors."""
@@ -45,13 +47,19 @@ class ActiveBatch(NamedTuple):
 
     Attributes:
         kernel: Kernel that computes on the lists.
-        store: Lists of all samples, [count, capacity].
+        store: Lists of all samples, [count, slots].
         chosen: Indices of the samples in this batch, int64.
     """
 
     kernel: SparseKernel
     store: NDArray[np.uint16]
     chosen: Tensor
+
+
+def trimmed(lists: Tensor) -> Tensor:
+    """Lists without the slots that none of them uses, [..., slots]: most have room for far more."""
+    ones, pairs = lists[..., 0], lists[..., 1]
+    return lists[..., : int((_HEADER + ones + 2 * pairs).max())].contiguous()
 
 
 class ListReader:
@@ -69,7 +77,7 @@ class ListReader:
         return self
 
     def linear_relu(self, layer: nn.Linear, lists: Tensor) -> Tensor:
-        """Returns relu(layer(inputs)), [B, outputs], for lists, [B, capacity]."""
+        """Returns relu(layer(inputs)), [B, outputs], for lists, [B, slots]."""
         store = lists.contiguous().numpy().view(np.uint16)
         return sparse_linear_relu(layer, ActiveBatch(self._kernel, store, torch.arange(len(lists))))
 

@@ -15,7 +15,7 @@ from torch.nn import functional
 from warpzone.models.encoder import Encoder, orthogonal, working_precision
 from warpzone.models.feature_bins import FeatureBins, levels_of
 from warpzone.models.object_map import ObjectMap
-from warpzone.models.sparse import ACTIVE, LIST_DTYPE, ListReader, SparseKernel
+from warpzone.models.sparse import ACTIVE, LIST_DTYPE, ListReader, SparseKernel, trimmed
 from warpzone.models.tree import Tree
 
 # The network sees all planes of the newest grid except Mario's, since the features hold his
@@ -62,9 +62,9 @@ class TileEncoder(Encoder):
         self._lists = ListReader(kernel)
 
     def prepare(self, obs: Tree) -> Tensor:
-        """Converts grid and features to one input vector; lists are returned unchanged."""
+        """Converts grid and features to one input vector; lists are only trimmed."""
         if ACTIVE in obs:
-            return obs[ACTIVE]
+            return trimmed(obs[ACTIVE])
         tiles, features = obs["tiles"], obs["features"]
         precision = working_precision(tiles)
         grid = tiles.index_select(1, self.planes).flatten(1).to(precision) / 255.0
