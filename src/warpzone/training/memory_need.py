@@ -23,6 +23,8 @@ _ENV_BYTES, _WORKER_BYTES = 200 * 1024, 60 * _MIB
 # Action, log-probability, value, reward, ends and progress of a step; return and priority of a
 # transition in replay.
 _STEP_BYTES, _TRANSITION_BYTES = 48, 24
+# Most bytes of a list of active inputs relative to those of its observation.
+_LIST_SIZE = 2
 # Weights, gradients, two moments of Adam, averaged weights.
 _COPIES = 5
 
@@ -61,7 +63,7 @@ def memory_need(config: TrainConfig) -> MemoryNeed:
     space, actions = spaces_of(setup)
     weights = _bytes_of_network(config, space, int(actions.n))
     recurrent = 0 if config.model.memory == "none" else 8 * config.model.memory_size
-    step = _bytes_of(space) + recurrent + _STEP_BYTES
+    step = _bytes_of_stored(config, space) + recurrent + _STEP_BYTES
     stacks = 2 if config.run.overlap else 1
     frame = _bytes_of(space) // env.stacked_frames
     worker = _WORKER_BYTES if env.vector == "async" else _ENV_BYTES
@@ -107,6 +109,17 @@ def _bytes_of_network(config: TrainConfig, space: Any, actions: int) -> int:
     with torch.device("meta"):
         model = make_model(config.model, space, actions)
     return sum(parameter.nbytes for parameter in model.parameters())
+
+
+def _bytes_of_stored(config: TrainConfig, space: Any) -> int:
+    """Bytes that a rollout keeps of one observation: itself, a list of its active inputs, or both.
+
+    Whether native code acts is decided later; where it may, its lists are counted.
+    """
+    plain = _bytes_of(space)
+    if config.env.obs != "tiles" or config.run.acting == "torch":
+        return plain
+    return _LIST_SIZE * plain + (plain if config.replay.capacity else 0)
 
 
 def _bytes_of(space: Any) -> int:
