@@ -60,7 +60,7 @@ def test_a_misspelt_name_gets_a_suggestion() -> None:
 
 
 def test_an_unknown_name_lists_the_known_ones_and_the_option_for_plugins() -> None:
-    with pytest.raises(PluginError, match=r"there are built-in, mine.*--plugin MODULE"):
+    with pytest.raises(PluginError, match=r"available: built-in, mine.*--plugin MODULE"):
         make_registry().get("xyz")
 
 
@@ -113,16 +113,16 @@ def test_a_plugin_is_a_module_or_a_file_and_is_remembered_as_it_was_given(
     [
         ("no_such_module", "--plugin 'no_such_module' was not found"),
         ("none/such.py", "--plugin none/such.py is not a file"),
-        ("broken", "--plugin broken failed while it was imported: ZeroDivisionError"),
-        ("broken.py", "--plugin broken.py failed while it was imported: ZeroDivisionError"),
-        ("leaves", "--plugin leaves failed while it was imported: SystemExit: 2"),
-        ("json.py", "has the name of the module 'json'"),
-        ("", "--plugin '' is not a module"),
-        ("..", r"--plugin '\.\.' is not a module"),
-        ("broken.", r"--plugin 'broken\.' is not a module"),
+        ("broken", "--plugin broken failed during import: ZeroDivisionError"),
+        ("broken.py", "--plugin broken.py failed during import: ZeroDivisionError"),
+        ("leaves", "--plugin leaves failed during import: SystemExit: 2"),
+        ("json.py", "has the same name as the module 'json'"),
+        ("", "--plugin '' was not found"),
+        ("..", r"--plugin '\.\.' was not found"),
+        ("broken.", r"--plugin 'broken\.' was not found"),
     ],
 )
-def test_a_plugin_that_cannot_be_imported_is_refused_in_one_sentence(
+def test_a_plugin_that_cannot_be_imported_is_rejected_with_one_message(
     folder: Path, monkeypatch: pytest.MonkeyPatch, plugin: str, message: str
 ) -> None:
     monkeypatch.chdir(folder)
