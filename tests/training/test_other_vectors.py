@@ -57,7 +57,7 @@ def test_resume_warns_that_environments_start_new_episodes() -> None:
     first.close()
     assert state["envs"] == []
     second = Trainer(config)
-    with pytest.warns(UserWarning, match="cannot be saved: all of them begin a new episode"):
+    with pytest.warns(UserWarning, match="cannot be saved: all of them start a new episode"):
         second.load_state_dict(state)
     assert second.steps == 2 * STEPS
     for name, value in first.model.state_dict().items():

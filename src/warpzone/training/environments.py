@@ -1,4 +1,4 @@
-"""The environments of a run, and how the collector steps them."""
+"""Environments of a run, and their adapter for the collector."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ from warpzone.rollout.rollout_env import DirectEnv, RolloutEnv, SteppedEnv
 from warpzone.runs.levels import draws_levels, trained_levels
 from warpzone.system.cpu import processor_cores
 
-_LARGEST_STATE = 1 << 20
+_MAX_STATE_BYTES = 1 << 20
 
 Autoreset = Literal["same-step", "disabled"]
 
 
 class TrainingEnvs:
-    """The environments of a run, wrapped or not.
+    """Environments of a run, with or without wrappers.
 
     Attributes:
-        base: The environments themselves, for save states, levels and reward weights.
-        outer: The same inside a registered reward and the user's wrappers, if there are any.
+        base: Environments without wrappers, for save states, levels and reward weights.
+        outer: Environments inside a registered reward and the user's wrappers, if any.
     """
 
     def __init__(
         self, config: TrainConfig, wrap: Wrap | None = None, worker_logs: Path | None = None
     ):
-        """Makes the environments.
+        """Creates the environments.
 
         Args:
-            config: The configuration.
-            wrap: Puts wrappers around them, instead of the one that the configuration names.
-            worker_logs: Folder for the logs of worker processes; temporary without one.
+            config: Configuration of the run.
+            wrap: Wraps the environments; overrides the wrapper that the configuration names.
+            worker_logs: Folder for the logs of worker processes; a temporary one by default.
 
         Raises:
-            ConfigError: What `wrap` returns is not around the environments.
+            ConfigError: `wrap` does not return a wrapper of the environments.
         """
         plugins = config.run.plugins
         if wrap is None and config.env.wrap != NO_WRAPPER:
@@ -69,11 +69,11 @@ class TrainingEnvs:
 
     @property
     def is_wrapped(self) -> bool:
-        """Whether there are wrappers, or a registered reward, which is one."""
+        """Whether there are wrappers; a registered reward is one."""
         return self.outer is not self.base
 
     def follow_states(self) -> None:
-        """Lets a registered reward begin from the present states, which were loaded."""
+        """Makes a registered reward start from the current states, after they were loaded."""
         if self._reward is not None:
             self._reward.begin_from(self.base.observe()[1])
 
@@ -90,13 +90,13 @@ class TrainingEnvs:
         return int(space.n)
 
     def stepper(self) -> RolloutEnv:
-        """How the collector steps them."""
+        """Returns the adapter for the collector."""
         return SteppedEnv(self.outer) if self.is_wrapped else DirectEnv(self.base)
 
     def stacks(self, config: TrainConfig) -> dict[str, int]:
-        """Parts of an observation that are stacks of frames, with the number of frames.
+        """Returns the parts of an observation that are frame stacks, with the number of frames.
 
-        Wrappers may change frames in ways that replay cannot know, so there are none then.
+        Wrappers may change frames arbitrarily, so wrapped environments have none.
         """
         if self._changes_observations:
             return {}
@@ -107,7 +107,7 @@ class TrainingEnvs:
 def make_env(
     config: TrainConfig, autoreset: Autoreset = "same-step", worker_logs: Path | None = None
 ) -> AnyVectorEnv:
-    """The environments of a run; logs of worker processes go to a folder, if one is given."""
+    """Creates the environments of a run; logs of worker processes go to the given folder."""
     env, workers = config.env, config.workers
     return make_vector_env(
         trained_levels(env),
@@ -142,20 +142,20 @@ def make_env(
 
 
 def _read_state(file: str) -> bytes:
-    """The save state that episodes start from; empty for the start of the level."""
+    """Reads the save state that episodes start from; empty for the start of the level."""
     if not file:
         return b""
     try:
         with Path(file).open("rb") as state:
-            data = state.read(_LARGEST_STATE + 1)
+            data = state.read(_MAX_STATE_BYTES + 1)
     except OSError as error:
         raise ConfigError(f"env.start_state {file} cannot be read ({error.strerror})") from error
-    if len(data) > _LARGEST_STATE:
+    if len(data) > _MAX_STATE_BYTES:
         raise ConfigError(f"env.start_state {file} is too large for a save state")
     return data
 
 
 def make_signals(config: TrainConfig) -> TrainingSignals:
-    """What the collector reads from infos."""
+    """Creates the signals that the collector reads from infos."""
     env = config.env
     return TrainingSignals(env.num_envs, env.stagnation_limit * env.frame_skip)

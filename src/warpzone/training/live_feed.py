@@ -1,8 +1,8 @@
-"""Leaving rollouts for people who watch a run, only while somebody does.
+"""Writes rollouts for viewers of a run, on request only.
 
-Between two rollouts no environment steps. There the feed saves the states of the environments that
-somebody asked for, and after the next rollout it writes them with the actions that followed, which
-the learner has in storage anyway. Nothing is added to a step.
+Between two rollouts, no environment steps. The feed then saves the states of the requested
+environments, and after the next rollout it writes them with the actions that followed, which are in
+the learner's storage anyway. Steps have no overhead.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _log = logging.getLogger(__name__)
 
 
 class LiveFeed:
-    """Answers each request once. Without a request it costs one call of the system per update."""
+    """Answers each request once; without requests, it costs one system call per update."""
 
     def __init__(self, run: RunDirectory) -> None:
-        """Begins without a request."""
+        """Creates a feed without a request."""
         self._run = run
         self._answered = ""
         self._begun: _Begun | None = None
@@ -42,13 +42,13 @@ class LiveFeed:
         update: int,
         resets_known: bool,
     ) -> None:
-        """Writes the rollout that was asked for before it began, or prepares for the next one.
+        """Writes a rollout that was requested before it began, or prepares the next one.
 
         Args:
-            env: The environments, none of which steps now.
-            storage: The rollout that has just been collected.
-            model: The policy that collected it.
-            update: Number of the update that learns from it.
+            env: Environments, none of which is stepping.
+            storage: Rollout that has just been collected.
+            model: Policy that collected the rollout.
+            update: Number of the update that learns from the rollout.
             resets_known: Whether the environments choose the starts of episodes themselves.
         """
         if self._begun is not None:
@@ -58,7 +58,7 @@ class LiveFeed:
             try:
                 write_rollout(self._run, rollout)
             except OSError as error:
-                _log.warning("the games cannot be shown: %s", error)
+                _log.warning("the environments cannot be shown: %s", error)
         if not env.saves_states:
             return
         asked = read_request(self._run, env.num_envs)
@@ -72,7 +72,7 @@ class LiveFeed:
 
 
 class _Begun(NamedTuple):
-    """What is known of a rollout before it is collected."""
+    """State of the requested environments before a rollout."""
 
     request: LiveRequest
     states: list[bytes]
@@ -81,7 +81,7 @@ class _Begun(NamedTuple):
     def followed_by(
         self, storage: RolloutStorage, model: ActorCritic, update: int, resets_known: bool
     ) -> LiveRollout:
-        """The rollout, once it is collected."""
+        """Returns the rollout after it was collected."""
         envs = list(self.request.envs)
         return LiveRollout(
             sequence=self.request.sequence,
@@ -103,7 +103,7 @@ class _Begun(NamedTuple):
 def _probabilities(
     storage: RolloutStorage, model: ActorCritic, envs: list[int]
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
-    """What the policy thought of every action, [T, D, A]."""
+    """Returns the policy's probability of every action, [T, D, A]."""
     if not envs:
         return np.zeros((0, 0, 0), np.float32)
     obs = map_tree(lambda part: part[:, envs], storage.all_obs())

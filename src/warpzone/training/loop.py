@@ -22,7 +22,7 @@ from warpzone.training.trainer import Trainer
 _log = logging.getLogger(__name__)
 
 Until = Callable[[Trainer], bool]
-"""Called between updates; True ends the run early."""
+"""Called between updates; True stops the run."""
 
 
 OnUpdate = Callable[[Mapping[str, float]], bool | None]
@@ -30,7 +30,7 @@ OnUpdate = Callable[[Mapping[str, float]], bool | None]
 
 
 class Loop:
-    """Drives a trainer to its end and keeps what it does on disk."""
+    """Runs a trainer to its end, with metrics, checkpoints and videos."""
 
     def __init__(
         self,
@@ -45,16 +45,16 @@ class Loop:
         on_update: OnUpdate | None = None,
         steering: Steering | None = None,
     ):
-        """Puts the parts together.
+        """Creates the loop.
 
         Args:
             trainer: Does the updates.
             reporter: Writes metrics and shows progress.
             saver: Writes checkpoints.
-            heartbeat: Shows that the run is alive.
+            heartbeat: Reports that the run is alive.
             folder: Restores a run folder that was deleted.
-            record: Starts a video of a checkpoint and returns at once.
-            until: Ends the run early.
+            record: Starts a video of a checkpoint and returns immediately.
+            until: Stops the run early.
             on_update: Sees the metrics of each update and may end the run.
             steering: Carries out commands between updates.
         """
@@ -64,9 +64,9 @@ class Loop:
         self.on_update = on_update
 
     def run(self, stop: StopRequest) -> None:
-        """Trains until the steps are done, the goal is reached, or somebody asks to stop.
+        """Trains until the steps are done, the goal is reached, or a stop is requested.
 
-        Whatever ends the loop, the metrics end with its last update and the latest state is saved;
+        However the loop ends, the metrics end with its last update and the latest state is saved;
         only a second Ctrl-C does not wait for a checkpoint.
         """
         config = self.trainer.config.run
@@ -122,9 +122,9 @@ class Loop:
             record(path)
 
     def _keep_after(self, error: Exception) -> None:
-        """Saves what an error leaves; some errors become a sentence that names the remedy."""
+        """Saves the state after an error; some errors are replaced by one with a remedy."""
         if isinstance(error, CheckpointError):
-            return  # Saving is what failed; earlier checkpoints are still there.
+            return  # Saving itself failed; earlier checkpoints are untouched.
         if isinstance(error, LearnerError):
             raise RunError(
                 f"{error}; {self._kept_for_inspection(error)}; resume the run from an earlier "

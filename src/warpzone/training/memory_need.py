@@ -1,4 +1,4 @@
-"""What memory a run will take, computed from shapes before anything is built."""
+"""Estimates the memory of a run from shapes, before anything is allocated."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from warpzone.models.build import make_model
 from warpzone.runs.levels import trained_levels
 
 _MIB = 2**20
-# Measured: a native environment with its save state and stacked frames, and a worker process.
+# Measured bytes of a native environment with save state and frame stack, and of a worker process.
 _ENV_BYTES, _WORKER_BYTES = 200 * 1024, 60 * _MIB
-# Action, log-probability, value, reward, ends and progress of a step; return and priority of a
-# transition in replay.
+# Bytes of a step (action, log-probability, value, reward, ends, progress), and of a transition in
+# replay (return, priority).
 _STEP_BYTES, _TRANSITION_BYTES = 48, 24
 # Most bytes of a list of active inputs relative to those of its observation.
 _LIST_SIZE = 2
-# Weights, gradients, two moments of Adam, averaged weights.
+# Weights, gradients, two moments of Adam, and averaged weights.
 _COPIES = 5
 
 
 class MemoryNeedError(ConfigError, MemoryError):
-    """A run would need more memory than there is; `--auto-mem` takes it for running out."""
+    """A run needs more memory than available; `--auto-mem` treats it as out of memory."""
 
 
 @dataclass(frozen=True)
 class MemoryNeed:
-    """Bytes that the parts of a run will take."""
+    """Memory of the parts of a run, in bytes."""
 
     rollout: int
     replay: int
@@ -44,11 +44,11 @@ class MemoryNeed:
 
     @property
     def total(self) -> int:
-        """All of it."""
+        """Total memory in bytes."""
         return self.rollout + self.replay + self.network + self.environments
 
     def __str__(self) -> str:
-        """For people."""
+        """Returns a one-line description."""
         return (
             f"estimated memory: {_shown(self.total)} ({_shown(self.environments)} environments, "
             f"{_shown(self.rollout)} rollout, {_shown(self.replay)} replay, "
@@ -57,7 +57,7 @@ class MemoryNeed:
 
 
 def memory_need(config: TrainConfig) -> MemoryNeed:
-    """Computes what a run will take; nothing is allocated."""
+    """Estimates the memory of a run without allocating it."""
     env, learn = config.env, config.learn
     setup = prepare(trained_levels(env), **env.policy_env_options())
     space, actions = spaces_of(setup)
@@ -76,22 +76,22 @@ def memory_need(config: TrainConfig) -> MemoryNeed:
 
 
 def check_memory(config: TrainConfig) -> MemoryNeed:
-    """Refuses a run that cannot fit into the memory that is free.
+    """Checks that a run fits into the free memory.
 
     Raises:
-        MemoryNeedError: Saying how much it needs, where, and how much there is.
+        MemoryNeedError: It does not fit; the message says how much is needed and available.
     """
     need, free = memory_need(config), available_memory()
     if need.total > free:
         raise MemoryNeedError(
-            f"{need}, but only {_shown(free)} are free; lower --num-envs, --rollout-steps, "
+            f"{need}, but only {_shown(free)} is free; lower --num-envs, --rollout-steps, "
             "--replay-capacity or --hidden"
         )
     return need
 
 
 def available_memory() -> int:
-    """Bytes that this process can still take: of the machine, or of its control group."""
+    """Returns the bytes available to this process, on the machine and in its control group."""
     free = psutil.virtual_memory().available
     group = Path("/sys/fs/cgroup")
     try:
@@ -103,7 +103,7 @@ def available_memory() -> int:
 
 
 def _bytes_of_network(config: TrainConfig, space: Any, actions: int) -> int:
-    """Bytes of the weights; 0 for a plug-in, which may not be built just to be counted."""
+    """Returns the bytes of the weights; 0 for a plug-in, which is not built just to count."""
     if not is_built_in("encoder", config.model.encoder):
         return 0
     with torch.device("meta"):
@@ -123,7 +123,7 @@ def _bytes_of_stored(config: TrainConfig, space: Any) -> int:
 
 
 def _bytes_of(space: Any) -> int:
-    """Bytes of one observation."""
+    """Returns the bytes of one observation."""
     boxes = space.spaces.values() if hasattr(space, "spaces") else (space,)
     return sum(prod(box.shape) * box.dtype.itemsize for box in boxes)
 

@@ -1,4 +1,4 @@
-"""From the tile network to its native twin, which acts and learns over lists of active inputs."""
+"""Native copy of the tile network, which acts and learns on lists of active inputs."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from warpzone.models.tile_encoder import TileEncoder
 from warpzone.models.tree import space_tree
 from warpzone.named_box import NamedBox
 
-_GRID_PLANES = 5  # Of one grid; a stack has a multiple of them.
+_GRID_PLANES = 5  # Planes per grid; a stack has a multiple.
 
 
 def make_layout(
     encoder: TileEncoder, shape: tuple[int, int, int], feature_names: Sequence[str]
 ) -> _native.ActiveLayout:
-    """Describes how observations become lists of active inputs.
+    """Creates the layout that maps observations to lists of active inputs.
 
     Args:
-        encoder: The dense encoder.
-        shape: Of the stacked grids, [C, H, W].
-        feature_names: Of the features, in their order.
+        encoder: Dense encoder.
+        shape: Shape of the stacked grids, [C, H, W].
+        feature_names: Names of the features, in order.
     """
     tables = active_tables(encoder, shape, feature_names)
     return _native.ActiveLayout(
@@ -52,11 +52,11 @@ def make_layout(
 
 
 def make_network(layout: _native.ActiveLayout, model: ActorCritic) -> _native.PolicyNetwork:
-    """Makes the native twin of a model, without its weights.
+    """Creates the native copy of a model, without its weights.
 
     Args:
-        layout: How its encoder sees observations.
-        model: With a tile encoder and without memory.
+        layout: Layout of the encoder's inputs.
+        model: Model with a tile encoder and without a recurrent core.
     """
     assert isinstance(model.encoder, TileEncoder)
     return _native.PolicyNetwork(
@@ -69,7 +69,7 @@ def make_network(layout: _native.ActiveLayout, model: ActorCritic) -> _native.Po
 
 @torch.no_grad()
 def copy_weights(model: ActorCritic, network: _native.PolicyNetwork) -> None:
-    """Gives the native twin the model's present weights; noisy heads with their present noise."""
+    """Copies the model's current weights to the native copy; noisy heads with current noise."""
     encoder = model.encoder
     assert isinstance(encoder, TileEncoder)
     layers = (encoder.first, encoder.second, model.policy, model.value)
@@ -82,20 +82,21 @@ def _weights(layer: nn.Linear) -> tuple[NDArray[np.float32], NDArray[np.float32]
 
 
 class NativePolicy:
-    """The native twin of a network, and the player that fills rollouts with it.
+    """Native copy of a network, and the player that collects rollouts with it.
 
     Attributes:
-        layout: How observations become lists of active inputs.
+        layout: Layout that maps observations to lists of active inputs.
         player: Plays the environments.
     """
 
     def __init__(self, model: ActorCritic, env: MarioVectorEnv, threads: int):
-        """Makes the twin, and lets the model learn from lists.
+        """Creates the native copy, and enables the model to learn from lists.
 
         Args:
-            model: With a tile encoder and without memory, on the CPU; before its optimizer is made.
-            env: The environments that are played.
-            threads: That learn.
+            model: Model on the CPU with a tile encoder and without a recurrent core; its optimizer
+                must be created afterwards.
+            env: Environments to play.
+            threads: Number of threads for learning.
         """
         encoder, parts = model.encoder, space_tree(env.single_observation_space)
         features = parts["features"]
@@ -109,11 +110,11 @@ class NativePolicy:
         encoder.read_lists_with(_native.SparseLinear(self.layout, threads))
 
     def copy_weights(self, model: ActorCritic) -> None:
-        """Hands over the present weights of a model."""
+        """Copies the current weights of a model."""
         copy_weights(model, self._network)
 
     def obs_spaces(self, dense: Mapping[str, spaces.Box]) -> dict[str, spaces.Box]:
-        """What is stored of an observation: its list, and some of its own parts."""
+        """Returns the spaces of stored observations: the list, and some dense parts."""
         ends = np.iinfo(np.int16)
         lists = spaces.Box(int(ends.min), int(ends.max), (self.layout.capacity,), np.int16)
         return {ACTIVE: lists, **dense}

@@ -1,4 +1,4 @@
-"""A training session: a new run or the continuation of one, from its start to a clean end."""
+"""Training sessions: start or resume a run and train it to a clean end."""
 
 from __future__ import annotations
 
@@ -51,17 +51,17 @@ from warpzone.training.watch import hint_observers, make_slow_steps, start_watch
 _log = logging.getLogger(__name__)
 
 Record = Callable[[Path, Path], None]
-"""Starts a video of a checkpoint, given the file to write, and returns at once."""
+"""Starts a video of a checkpoint, given the file to write, and returns immediately."""
 
 
 def run_name(config: TrainConfig) -> str:
-    """Name of a new run's folder."""
+    """Returns the name of a new run's folder."""
     return config.run.name or f"mario-{config.env.level.replace(',', '+')}"
 
 
 @dataclass(frozen=True)
 class _Watch:
-    """How a run is shown, recorded and commented on."""
+    """Display, video recorder and observers of a session."""
 
     mode: Mode
     record: Record | None
@@ -82,11 +82,11 @@ def start(
     """Trains a new run.
 
     Args:
-        config: The configuration.
+        config: Configuration of the run.
         display: How progress is shown.
-        record: Records videos of checkpoints while the run continues.
-        observers: See every row of metrics and may return advice.
-        until: Ends the session early, with everything saved.
+        record: Records videos of checkpoints in the background.
+        observers: Receive every row of metrics and may return hints.
+        until: Stops the session early, with everything saved.
         on_update: Sees the metrics of each update; returning False ends the session early.
     """
     config.verify()
@@ -102,7 +102,7 @@ def start(
         try:
             trainer = _make_trainer(run, config, stack)
         except BaseException:
-            run.discard_empty()  # What cannot be built leaves no run, only the logs of its workers.
+            run.discard_empty()  # A run that cannot be created leaves only the logs of its workers.
             if not existed and not any(runs.iterdir()):
                 runs.rmdir()
             raise
@@ -124,13 +124,13 @@ def resume(
     """Resumes a run exactly where it left off.
 
     Args:
-        target: A run or a checkpoint.
-        config: The configuration for the rest of the run.
+        target: Run or checkpoint to resume.
+        config: Configuration for the rest of the run.
         allow_changes: Accept a `config` that differs from the run's own.
         display: How progress is shown.
-        record: Records videos of checkpoints while the run continues.
-        observers: See every row of metrics and may return advice.
-        until: Ends the session early, with everything saved.
+        record: Records videos of checkpoints in the background.
+        observers: Receive every row of metrics and may return hints.
+        until: Stops the session early, with everything saved.
         on_update: Sees the metrics of each update; returning False ends the session early.
 
     Raises:
@@ -162,8 +162,8 @@ class RunTraining:
 
     Attributes:
         display: How progress is shown.
-        record: Records videos of checkpoints while a run continues.
-        allow_changes: Runs that were started before take the new configuration.
+        record: Records videos of checkpoints in the background.
+        allow_changes: Whether existing runs accept a changed configuration.
     """
 
     display: Mode = "auto"
@@ -175,7 +175,7 @@ class RunTraining:
         if find_latest(run) is None:
             discard_unborn(run)
             return start(config, self.display, record=self.record, until=until)[1]
-        # As the run was started: --auto-mem may have made it smaller than the configuration.
+        # The run's own configuration: --auto-mem may have reduced it.
         same = with_free_options(saved_config(run), config)
         try:
             return resume(
@@ -197,7 +197,7 @@ def _check_wandb(config: TrainConfig) -> None:
 
 
 def _make_trainer(run: RunDirectory, config: TrainConfig, stack: ExitStack) -> Trainer:
-    """Builds the trainer of a run; the stack closes it."""
+    """Creates the trainer of a run; the stack closes it."""
     slow_steps = make_slow_steps(config.watch, run)
     if slow_steps is not None:
         stack.callback(slow_steps.close)
@@ -244,7 +244,7 @@ def _train(
             ending = INTERRUPTED
             raise
         except Exception as error:
-            # The traceback is for log.txt; the caller tells the user.
+            # The traceback goes to log.txt; the caller reports the error to the user.
             _log.info("the run was ended by an error", exc_info=error)
             display.message(
                 f"ended by an error after {trainer.steps:,} steps; log.txt and checkpoints are in "
@@ -257,14 +257,14 @@ def _train(
 
 
 def _newest(run: RunDirectory) -> Path | None:
-    """The newest checkpoint of a run, damaged or not."""
+    """Returns the newest checkpoint of a run, even if it is damaged."""
     return next(iter(list_checkpoints(run.path)), None)
 
 
 def _load(
     run: RunDirectory, trainer: Trainer, path: Path, changes: Sequence[Difference]
 ) -> Mapping[str, Any]:
-    """Brings a trainer to where a checkpoint was saved and returns the metrics' part of it."""
+    """Loads a checkpoint into a trainer and returns the reporter's state."""
     state = dict(checkpoint.load(path).state)
     try:
         metrics: Mapping[str, Any] = state.pop(METRICS)
@@ -272,10 +272,10 @@ def _load(
     except WarpzoneError:
         raise
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, RuntimeError) as error:
-        # The file is intact, but holds something else than this trainer saves.
+        # The file is intact, but does not contain a state of this trainer.
         reason = f"{type(error).__name__}: {error}"
         raise CheckpointError(f"{path} is not a state of this run ({reason})") from error
-    # The checkpoint may be an earlier one than the last: sessions only count up.
+    # The checkpoint may not be the last one, but session numbers must only increase.
     last = finite(last_line(run.metrics) or {}, SESSION) or 0
     trainer.sessions = max(trainer.sessions, int(last) + 1)
     run.write_config(to_toml(trainer.config))

@@ -1,4 +1,4 @@
-"""Carrying out commands between updates: changed options, pause, save, record, stop."""
+"""Executes commands between updates: changed options, pause, save, record, stop."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from warpzone.training.trainer import Trainer
 
 _log = logging.getLogger(__name__)
 
-_PAUSE_SECONDS = 0.2  # Between two looks for commands while paused.
+_PAUSE_SECONDS = 0.2  # Between two checks for commands while paused.
 
 
 class SteeringParts(NamedTuple):
-    """The parts of a run that commands act on."""
+    """Parts of a run that commands act on."""
 
     trainer: Trainer
     saver: Saver
@@ -35,13 +35,13 @@ class SteeringParts(NamedTuple):
 
 
 class Steering:
-    """Takes commands from a run's folder. Without any, a look costs one call of the system."""
+    """Executes commands from a run's folder; without any, a check costs one system call."""
 
     def __init__(self, run: RunDirectory, parts: SteeringParts) -> None:
-        """Drops what an earlier session left, except changes of options.
+        """Discards commands of an earlier session, except changes of options.
 
-        A change that was not carried out before a crash still counts; a pause or a stop was meant
-        for the session that is gone.
+        A change that was not executed before a crash still applies; a pause or stop was meant for
+        the earlier session.
         """
         self._run, self._parts = run, parts
         self._sink = JsonlSink(run.steering)
@@ -52,7 +52,7 @@ class Steering:
                 self._finish(path, command, error="the session that it was meant for has ended")
 
     def poll(self, stop: StopRequest) -> None:
-        """Carries out what is waiting; while the run is paused, waits for more."""
+        """Executes waiting commands; while the run is paused, waits for more."""
         self._look(stop)
         while self._paused and not stop:
             self._parts.heartbeat.beat(PAUSED)
@@ -78,7 +78,7 @@ class Steering:
                 self._finish(path, command, error=str(error))
             else:
                 self._finish(path, command, **details)
-        # What arrived meanwhile changes the folder once more, and so does what was removed.
+        # Commands that arrive in the meantime, and removals, change the folder again.
         self._seen = None if waiting else changed
 
     def _carry_out(self, command: SteeringCommand, stop: StopRequest) -> dict[str, Any]:
@@ -101,11 +101,11 @@ class Steering:
         return {}
 
     def _set(self, command: SteeringCommand) -> dict[str, Any]:
-        """Changes options and saves, so that a resumed run begins with them at the same update."""
+        """Changes options and saves, so that a resumed run uses them from the same update on."""
         trainer, before = self._parts.trainer, self._parts.trainer.config
         after = changed_config(before, command.changes)
         trainer.reconfigure(after)
-        self._parts.saver.forget()  # The present state may be saved, but with the old options.
+        self._parts.saver.forget()  # The current state may be saved with the old options.
         self._parts.saver.try_to_save()
         text = to_toml(after)
         self._run.write_config(text)
@@ -117,7 +117,7 @@ class Steering:
         }
 
     def _finish(self, path: Path, command: SteeringCommand | str, **details: Any) -> None:
-        """Notes what became of a command, then removes it: a crash in between repeats it."""
+        """Logs the outcome of a command, then removes it; a crash in between repeats it."""
         trainer = self._parts.trainer
         action, who = ("", "") if isinstance(command, str) else (command.action, command.who)
         row = {
@@ -153,7 +153,7 @@ def _plain(config: TrainConfig, path: str) -> Any:
 def _sentence(row: dict[str, Any]) -> str:
     who, action = row["who"] or "somebody", row["action"] or "an unreadable command"
     if row["error"] is not None:
-        return f"{action} by {who} was refused: {row['error']}"
+        return f"{action} by {who} was rejected: {row['error']}"
     if row["changes"]:
         changes = ", ".join(f"{path} from {a} to {b}" for path, (a, b) in row["changes"].items())
         return f"{who} changed {changes}"

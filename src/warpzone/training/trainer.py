@@ -1,4 +1,4 @@
-"""The trainer: collects, learns, counts, and saves or restores its whole state."""
+"""Trainer: collects, learns, counts, and saves or restores its whole state."""
 
 from __future__ import annotations
 
@@ -73,16 +73,16 @@ class Trainer:
         step_watch: StepWatch | None = None,
         live_feed: LiveFeed | None = None,
     ):
-        """Builds environments, network, collector and learner; nothing is played yet.
+        """Creates environments, network, collector and learner; call `begin` for a new run.
 
         Args:
-            config: The configuration.
-            worker_logs: Folder for the logs of worker processes; temporary without one.
-            wrap: Puts Gymnasium's vector wrappers around the environments, instead of those that
+            config: Configuration of the run.
+            worker_logs: Folder for the logs of worker processes; a temporary one by default.
+            wrap: Wraps the environments in Gymnasium vector wrappers; overrides the wrapper that
                 the configuration names.
             observers: Called after every step, before the trainer's own.
-            step_watch: Learns when each step of the environments begins and ends.
-            live_feed: Leaves rollouts for people who watch the run.
+            step_watch: Notified when each step of the environments begins and ends.
+            live_feed: Writes rollouts for viewers of the run.
         """
         self.config = config
         self._live_feed = live_feed
@@ -161,7 +161,7 @@ class Trainer:
         return row | speed_row(rollout, learned - learning, wall)
 
     def _collect(self) -> Rollout:
-        # Choosing actions from tiles for a few dozen environments is too little work to share.
+        # Inference from tiles for a few dozen environments is too little work for several threads.
         with one_thread() if self._acts_with_one_thread else nullcontext():
             rollout = self.source.take()
         self.storage = rollout.storage
@@ -169,7 +169,7 @@ class Trainer:
         return rollout
 
     def _between_rollouts(self) -> MetricRow:
-        """Everything that touches the environments, while none of them steps."""
+        """Does everything that touches the environments, while none of them is stepping."""
         self._ended += self.episodes.flush()
         overridden = bool(self.storage.overridden.any())
         best = self.statistics.best_progress
@@ -220,16 +220,16 @@ class Trainer:
 
     @property
     def success(self) -> float:
-        """Clear rate of the last episodes, from 0 to 1."""
+        """Clear rate of recent episodes, from 0 to 1."""
         return self.statistics.clear_rate or 0.0
 
     def take_episodes(self) -> list[Episode]:
-        """Episodes that ended since the last call."""
+        """Returns the episodes that ended since the last call."""
         ended, self._ended = self._ended, []
         return ended
 
     def counters(self) -> MetricRow:
-        """How far the run is."""
+        """Returns the counters of the run."""
         return {
             "run/steps": self.steps,
             "run/updates": self.updates,
@@ -239,7 +239,7 @@ class Trainer:
 
     @property
     def place(self) -> str:
-        """Where and how the run computes, for people."""
+        """Description of device, precision and threads."""
         env = self.config.env
         how = f"on {_threads(env.num_threads or processor_cores())}"
         if env.vector != "native":
@@ -251,9 +251,9 @@ class Trainer:
         )
 
     def reconfigure(self, config: TrainConfig) -> None:
-        """Takes options of learning and of the reward that were changed between two updates.
+        """Applies options of the learner and the reward that were changed between two updates.
 
-        The network, the environments and everything else that is built from options stay.
+        The network, the environments and everything else that is created from options are kept.
         """
         self.config = config
         self.learner.set_options(config.learn)
@@ -269,25 +269,25 @@ class Trainer:
         self.envs.outer.close()
 
     def abandon_update(self) -> None:
-        """Restores a consistent state after an update that failed; the environments stay.
+        """Restores a consistent state after an update that failed; the environments are kept.
 
-        Its rollout is forgotten. The next one begins with the present observations, unless it has
-        been collected already.
+        The rollout is discarded. The next one starts with the current observations, unless it has
+        already been collected.
         """
         if self.source.abandon():
             self.starts.abandon_rollout()
-            if self.envs.is_wrapped:  # Only wrappers know how observations look now.
+            if self.envs.is_wrapped:  # Only wrappers know the current observations.
                 self._begin_episodes(self.random.envs_seed(self.sessions + self.updates))
             else:
-                self._put_present_first()
+                self._put_current_first()
         self.optimizer.zero_grad(set_to_none=True)
 
     def _begin_episodes(self, seed: int) -> None:
         self.collector.begin(seed)
         self.starts.read_levels()
 
-    def _put_present_first(self) -> None:
-        """Lets the next rollout begin with what the environments show now."""
+    def _put_current_first(self) -> None:
+        """Makes the next rollout start with the current observations."""
         obs, info = self.env.observe()
         self.collector.put_first(as_tree(obs), info["steps"] == 0)
 
@@ -372,7 +372,7 @@ class Trainer:
     # Everything that an exact resume needs.
 
     def state_dict(self) -> dict[str, Any]:
-        """The whole run between two updates."""
+        """Returns the state of the whole run between two updates."""
         self.source.wait()
         return {
             "model": strip_compiled(self.model.state_dict()),
@@ -399,10 +399,10 @@ class Trainer:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Resumes exactly where `state_dict` was taken, or warns that new episodes must begin.
+        """Resumes exactly from a state, or warns that environments start new episodes.
 
         Raises:
-            CheckpointError: The network has other parts.
+            CheckpointError: The weights do not fit the network.
         """
         _log.info("%s", self.acting)
         load_weights(self.model, state["model"])
@@ -426,7 +426,7 @@ class Trainer:
             self._begin_anew(state)
 
     def _saved_envs(self) -> list[bytes]:
-        """The state of every environment; empty where an emulator cannot save its state."""
+        """Returns the state of every environment; empty if the emulator cannot save its state."""
         if not self.env.saves_states:
             return []
         return [self.env.save_state(index) for index in range(self.env.num_envs)]
@@ -443,20 +443,19 @@ class Trainer:
         if state["collector"].keys() == self.collector.state_dict().keys():
             self.collector.load_state_dict(state["collector"])
             self.source.load_state_dict(state["source"])
-        else:  # Actions were chosen in another way before.
-            self._put_present_first()
+        else:  # The checkpoint used another acting path.
+            self._put_current_first()
         self.starts.prepare_next()
 
     def _begin_anew(self, state: dict[str, Any]) -> None:
         env = self.config.env
         warnings.warn(
             f"environments of --backend {env.backend} --vector {env.vector} cannot be saved: all "
-            "of them begin a new episode, so this run will not equal one that was never "
-            "interrupted",
+            "of them start a new episode, so this run will not equal an uninterrupted one",
             stacklevel=2,
         )
         self.guidance.load_state_dict(state["guidance"], same_episodes=False)
-        # Other episodes than those that the run began with.
+        # Different episodes from those at the start of the run.
         self._begin_episodes(self.random.envs_seed(self.sessions))
 
 

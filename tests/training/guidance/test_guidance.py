@@ -114,7 +114,7 @@ def test_weights_do_not_depend_on_what_overridden_steps_report(rom_path: Path) -
 
 
 def test_adaptive_control_shows_in_the_next_rollouts_rewards(rom_path: Path) -> None:
-    """Games that are driven forward earn more by the weight, at once."""
+    """Environments that are forced forward immediately earn more by the weight."""
     sums = []
     for enabled in (False, True):
         options = AdaptiveOptions(enabled=enabled, factor=2.0, cool_down=100)

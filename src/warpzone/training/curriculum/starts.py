@@ -1,8 +1,8 @@
-"""Where episodes begin: which level, and where in it.
+"""Starts of episodes: which level, and where in it.
 
-A level's hard parts lie behind its easy ones. When some episodes begin along a known solution, or
-where earlier episodes have been, the far parts are played as often as the near ones. Evaluation
-always begins at the level's start.
+The hard parts of a level come after its easy parts. If some episodes start along a known solution,
+or at places that earlier episodes reached, far parts are practiced as often as near ones.
+Evaluation always starts at the beginning of the level.
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ from warpzone.training.curriculum.hazards import Hazards
 from warpzone.training.curriculum.levels import LevelChooser
 from warpzone.training.curriculum.solutions import Guide
 
-# Steps after which a newer snapshot of a place replaces the old one: the agent has changed.
+# Steps after which a newer snapshot of a place replaces the old one, as the agent changes.
 _REFRESH = 512
 # Pixels between two places to start from.
 PLACE_SPACING = 64
 # Episodes over which the clear rate of a level is averaged.
 _CLEAR_RATE_EPISODES = 50
-# Factor on the share of starts within a level once every episode from the level's start clears.
+# Factor on the fraction of starts within a level once every episode from its start clears.
 _FACTOR_AT_SUCCESS = 0.7
-# An episode that begins before a hazard is truncated soon after it: the next one practises again.
+# Steps after which an episode that starts before a hazard is truncated, to practice it again.
 _PRACTICE_STEPS = 64
 
 
 @dataclass(frozen=True)
 class Place:
-    """A snapshot to begin at.
+    """Snapshot to start from.
 
     Attributes:
         state: Save state of the console.
-        step: When it was taken, in steps of an environment.
-        distance: From the level's start, along the level.
+        step: Time of the snapshot, in steps of an environment.
+        distance: Distance from the start of the level, along the level.
     """
 
     state: bytes
@@ -61,17 +61,17 @@ class Place:
 
 @dataclass(frozen=True)
 class Start:
-    """Where an episode begins; without a place, at the level's start."""
+    """Start of an episode; without a place, the start of the level."""
 
     level: str
     place: Place | None = None
 
 
 class EpisodeStarts:
-    """Keeps snapshots and chooses where each environment's episodes begin.
+    """Stores snapshots and chooses the starts of each environment's episodes.
 
-    Environments reset within a step, so starts are chosen ahead: the next one when the present
-    episode begins, or several before a rollout that native code plays.
+    Environments reset within a step, so starts are chosen in advance: the next start when the
+    current episode begins, or several starts before a native rollout.
     """
 
     def __init__(
@@ -85,16 +85,16 @@ class EpisodeStarts:
         spacing: int = PLACE_SPACING,
         delivery: StartDelivery | None = None,
     ):
-        """Begins at the levels' starts, with nothing reached yet.
+        """Creates the starts, without any snapshots.
 
         Args:
-            env: The environments, before their first step.
-            options: How many episodes begin where.
-            seed: Of the choices.
-            guides: Solutions of the levels: progress is measured along them.
-            chooser: Chooses levels; without one the environments choose themselves.
+            env: Environments, before their first step.
+            options: Fractions of episodes that start within a level.
+            seed: Random seed of the choices.
+            guides: Guides by level, along which progress is measured.
+            chooser: Chooses levels; by default, the environments choose them.
             spacing: Pixels between two places to start from.
-            delivery: How starts reach the environments; by default they are stepped in Python.
+            delivery: Passes starts to the environments; by default, they are stepped from Python.
         """
         self._spacing = spacing
         self.env, self.options, self.chooser = env, options, chooser
@@ -121,23 +121,23 @@ class EpisodeStarts:
         return self.options.share <= 0 and self.chooser is None
 
     def begin(self) -> None:
-        """The environments of a new run are about to begin."""
+        """Called before the environments of a new run are reset."""
         if self._delivery.queued:
             self.prepare_next()
 
     def begun(self, index: int) -> Start:
-        """Where the present episode of an environment began."""
+        """Returns the start of an environment's current episode."""
         return self._present[index]
 
     def read_levels(self) -> None:
-        """Takes over the levels of the present episodes where environments draw them themselves."""
+        """Reads the levels of the current episodes if environments choose them."""
         if self.is_idle:
             self._present = [Start(level) for level in self.env.levels()]
 
     def observe(self, info: Info, ended: NDArray[np.bool_]) -> None:
-        """Takes the info of a step: keeps new places, and chooses for episodes that ended."""
+        """Observes a step: stores new places, and chooses starts after ended episodes."""
         if self.is_idle:
-            if ended.any():  # New episodes have begun already, within the step.
+            if ended.any():  # New episodes have already begun, within the step.
                 self.read_levels()
             return
         if self.options.share > 0:
@@ -149,7 +149,7 @@ class EpisodeStarts:
             self._begin(index)
 
     def metrics(self) -> MetricRow:
-        """Shares of the levels, if a curriculum sets them."""
+        """Returns the fractions of the levels, if a curriculum sets them."""
         shares = {} if self.chooser is None else self.chooser.shares()
         return {f"level/share/{level}": share for level, share in shares.items()}
 
@@ -163,7 +163,7 @@ class EpisodeStarts:
         return self._step - place.step >= _REFRESH
 
     def _note_end(self, index: int, info: Info) -> None:
-        """Updates hazards, clear rates and the curriculum with an episode that ended."""
+        """Updates hazards, clear rates and the curriculum with an ended episode."""
         start = self._present[index]
         cleared = end_name(int(info["end_reason"][index])) == CLEAR
         if self.options.share > 0:
@@ -188,9 +188,9 @@ class EpisodeStarts:
         return self._hazards[level]
 
     def _begin(self, index: int) -> None:
-        """The environment has just begun at a prepared start; a further one is chosen."""
+        """Called when an environment has begun at a prepared start; chooses another start."""
         ended, waiting = self._present[index], self._next[index]
-        # Where none was left, it began at the start of the same level.
+        # If none was left, it began at the start of the same level.
         self._present[index] = waiting.popleft() if waiting else Start(ended.level)
         self._delivery.began(index)
         if len(waiting) + len(self._chosen[index]) < self._delivery.ahead:
@@ -209,7 +209,7 @@ class EpisodeStarts:
         self._chosen[index].clear()
 
     def end_rollout(self) -> None:
-        """Prepares the next rollout that native code plays, once `observe` has seen all steps."""
+        """Prepares the next native rollout, after `observe` has seen all steps."""
         if self.is_idle:
             return
         for index, waiting in enumerate(self._next):
@@ -227,7 +227,7 @@ class EpisodeStarts:
         self._delivery.set_known(known)
 
     def abandon_rollout(self) -> None:
-        """Follows environments through a rollout that failed: its episodes are not observed."""
+        """Catches up with the environments after a failed rollout, whose steps are not observed."""
         for index, waiting in enumerate(self._next):
             for _ in range(len(waiting) - self._delivery.waiting(index)):
                 self._present[index] = waiting.popleft()
@@ -252,15 +252,15 @@ class EpisodeStarts:
             self.env.set_route(self._guides[level].route, [index])
 
     def _choose(self, level: str) -> Place | None:
-        """A place of the level, or None for its start."""
+        """Chooses a place of the level, or None for its start."""
         reached = list(self._reached.get(level, {}).values())
         solved = self._on_solution.get(level, [])
-        # An agent that clears from the start learns most from what it really meets.
+        # An agent that clears the level learns most from the states it actually reaches.
         clear_rate = self._clear_rates.get(level, 0.0)
         share = self.options.share * lerp(1.0, _FACTOR_AT_SUCCESS, clear_rate)
         if not (reached or solved) or self._random.random() >= share:
             return None
-        # A solution shows what is ahead; an agent that gets there by itself arrives differently.
+        # A solution reaches far places early, but the agent itself arrives there differently.
         solution_share = self.options.solution_share * (1.0 - clear_rate)
         along = bool(solved) and (not reached or self._random.random() < solution_share)
         places = solved if along else reached
@@ -268,7 +268,7 @@ class EpisodeStarts:
         return places[int(self._random.choice(len(places), p=weights))]
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything that an exact resume needs, as plain data."""
+        """Returns the state that an exact resume needs, as plain data."""
         return {
             "random": repr(self._random.bit_generator.state),
             "step": self._step,
@@ -288,7 +288,7 @@ class EpisodeStarts:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restores a saved state; `prepare_next` must follow once the environments are loaded."""
+        """Restores a state; call `prepare_next` after the environments are loaded."""
         self._random.bit_generator.state = ast.literal_eval(state["random"])
         self._step = state["step"]
         self._reached = {
@@ -302,17 +302,17 @@ class EpisodeStarts:
         self._delivery.resume(state["places"], [start.level for start in self._present])
         if self.chooser is not None:
             self.chooser.load_state_dict(state["chooser"])
-        # A run that is collected in another way now may keep fewer starts waiting.
+        # With another acting path, fewer starts may be queued.
         ahead = self._delivery.ahead
         self._next = [deque(_unpacked(row) for row in rows[:ahead]) for rows in state["next"]]
-        # An environment follows the route and the limit that are set before it is loaded.
+        # Route and limit must be set before an environment is loaded.
         for index, start in enumerate(self._present):
             self._guide(index, start.level)
             if self.options.share > 0:
                 self.env.set_step_limit(_limit_of(start), [index])
 
     def prepare_next(self) -> None:
-        """Sets where the next episodes of every environment begin."""
+        """Sets the next starts of every environment."""
         if self.is_idle:
             return
         for index, waiting in enumerate(self._next):
@@ -322,12 +322,12 @@ class EpisodeStarts:
 
 
 def _begin_of(start: Start) -> int:
-    """Where an episode begins, in pixels along the level."""
+    """Returns the start of an episode, in pixels along the level."""
     return 0 if start.place is None else start.place.distance
 
 
 def _limit_of(start: Start) -> int:
-    """Steps after which an episode is truncated; 0 for no limit."""
+    """Returns the steps after which an episode is truncated; 0 for no limit."""
     return 0 if start.place is None else _PRACTICE_STEPS
 
 

@@ -21,15 +21,15 @@ from warpzone.training.guidance.rescue import Rescue
 
 _log = logging.getLogger(__name__)
 
-# Steps between environments that are driven at once, so that not all of them jump at once.
+# Steps between overridden environments, so that they do not all jump at the same time.
 _STAGGER = 5
 
 
 class Guidance:
-    """Watches progress and intervenes between rollouts, while no environment steps."""
+    """Monitors progress and intervenes between rollouts, while no environment is stepping."""
 
     def __init__(self, env: AnyVectorEnv, config: TrainConfig):
-        """Makes the plans; probing plays some episodes of its own."""
+        """Creates the plans; probing plays separate episodes."""
         self._env, self._config = env, config
         plans = Plans(config, list(env.config.actions))
         rescue = config.rescue if plans.can_rescue else replace(config.rescue, after=0, plateau=0)
@@ -42,25 +42,25 @@ class Guidance:
         self.adaptive = AdaptiveControl(config.adaptive)
 
     def set_config(self, config: TrainConfig) -> None:
-        """Takes changed options of learning and of the reward."""
+        """Sets changed options of the learner and the reward."""
         self._config = config
 
     def apply_scales(self) -> None:
-        """Applies adaptive control to reward weights that were set anew."""
+        """Applies adaptive control to new reward weights."""
         if self._config.adaptive.enabled:
             self._apply_distance()
 
     def observe(self, info: Info, ended: NDArray[np.bool_]) -> None:
-        """Takes the info of a step."""
+        """Observes the info of a step."""
         self.meter.observe(info, ended)
 
     def after_rollout(self, best: float, clearing: bool, overridden: bool) -> MetricRow:
         """Evaluates a rollout and intervenes in the next one.
 
         Args:
-            best: Most progress of any episode so far.
+            best: Largest progress of any episode so far.
             clearing: Whether some episodes clear the level.
-            overridden: Whether a script or a rescue chose some of its actions; such a rollout says
+            overridden: Whether a script or a rescue chose some of the actions; such a rollout says
                 nothing about the policy.
         """
         progress = self.meter.take()
@@ -85,12 +85,12 @@ class Guidance:
         options, envs = self._config.rescue, range(self._env.num_envs)
         if reason == "stuck":
             self.override.follow(self._stuck_plan, envs, _STAGGER)
-            why, frames = f"no distance for {options.after} updates", options.frames
+            why, frames = f"no progress for {options.after} updates", options.frames
         else:
             self.override.follow(self._plateau_plan, envs[::2], _STAGGER)
             why, frames = f"no new best for {options.plateau} updates", options.frames // 2
         _log.warning(
-            "rescue %d: %s; %d environments are driven forward for %d frames",
+            "rescue %d: %s; %d environments are forced forward for %d frames",
             self.rescue.count,
             why,
             self.override.active,
@@ -108,22 +108,22 @@ class Guidance:
 
     @property
     def _distance(self) -> float:
-        """The configured distance weight; of one that is annealed, where it starts."""
+        """Returns the configured distance weight; if it is annealed, its initial value."""
         weight = self._config.reward.distance
         return weight[0] if isinstance(weight, tuple) else weight
 
     def entropy(self, annealed: float) -> float:
-        """The entropy coefficient under adaptive control."""
+        """Returns the entropy coefficient under adaptive control."""
         scale = self.adaptive.scales.entropy
         return self.adaptive.applied(scale, self._config.learn.ent_coef, annealed)
 
     def rate(self, annealed: float) -> float:
-        """The learning rate under adaptive control."""
+        """Returns the learning rate under adaptive control."""
         scale = self.adaptive.scales.rate
         return self.adaptive.applied(scale, self._config.learn.learning_rate, annealed)
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything that an exact resume needs."""
+        """Returns the state that an exact resume needs."""
         return {
             "override": self.override.state_dict(),
             "meter": self.meter.state_dict(),
@@ -132,12 +132,12 @@ class Guidance:
         }
 
     def load_state_dict(self, state: dict[str, Any], *, same_episodes: bool = True) -> None:
-        """Restores what `state_dict` returned.
+        """Restores the state returned by `state_dict`.
 
         Args:
-            state: The state.
-            same_episodes: Whether the environments resume their episodes. If not, what was going on
-                in them is left out.
+            state: Saved state.
+            same_episodes: Whether the environments resume their episodes; if not, the state of
+                episodes is ignored.
         """
         if same_episodes:
             self.override.load_state_dict(state["override"])
