@@ -1,7 +1,7 @@
 """The fastest exact Super Mario Bros. environment for reinforcement learning.
 
-Importing it registers the Gymnasium ids, such as `warpzone/SuperMarioBros-1-1-v0`. PyTorch is
-imported only once it is needed.
+Importing this package registers the Gymnasium ids, such as `warpzone/SuperMarioBros-1-1-v0`.
+PyTorch is imported only when it is needed.
 """
 
 from __future__ import annotations

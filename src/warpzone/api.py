@@ -1,7 +1,7 @@
-"""Training, evaluation and search as functions: what `import warpzone` offers besides the envs.
+"""Python API besides the environments: training, evaluation and search as functions.
 
-Everything heavy is imported inside the functions, so that `import warpzone` stays quick and works
-without PyTorch.
+Heavy modules are imported inside the functions, so that `import warpzone` is fast and works without
+PyTorch.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Display = Literal["auto", "rich", "plain", "quiet"]
 Callback = Callable[[Mapping[str, float]], bool | None]
-"""Called with the metrics of each update, by name; returning False ends the run early."""
+"""Called with the metrics of each update, by name; returning False stops the run."""
 
 
 def train(
@@ -51,28 +51,28 @@ def train(
 ) -> RunSummary:
     """Trains a policy, or resumes a run, as `warpzone train` does.
 
-    Ctrl-C saves a checkpoint and returns. Without a value, an option has that of the preset (see
-    `warpzone train --help-all` or docs/options.md); variables such as `WARPZONE_TRAIN_ENV_NUM_ENVS`
-    are read as well.
+    Ctrl-C saves a checkpoint and returns. Options default to the values of the preset (see
+    `warpzone train --help-all` or docs/options.md). Environment variables such as
+    `WARPZONE_TRAIN_ENV_NUM_ENVS` also apply.
 
     Args:
         level: Levels to train on, such as '1-1', '1-1,1-2', '1-1..1-4' or 'random'.
         obs: 'pixels', 'rgb' or 'tiles'.
-        actions: Action set: 'right-only', 'simple', 'complex', 'extended', or a list of your own.
-        steps: Environment steps of the whole run, over all environments.
-        encoder: A built-in network, or the name of one from `register_encoder`.
+        actions: Action set: 'right-only', 'simple', 'complex', 'extended', or your own list.
+        steps: Environment steps of the run, summed over all environments.
+        encoder: Built-in encoder, or a name from `register_encoder`.
         reward: 'shaped', 'classic', or a name from `register_reward`.
         algo: 'ppo', 'vtrace', or a name from `register_algorithm`.
-        wrap: Puts Gymnasium's vector wrappers around the environments: a name from
+        wrap: Gymnasium vector wrapper of the environments: a name from
             `register_wrapper`, or a function or class, which is registered under its own name.
-        num_envs: Environments that are stepped together.
+        num_envs: Number of parallel environments.
         seed: Random seed.
-        preset: Starting point of all options.
+        preset: Preset to start from.
         file: TOML file of options.
-        resume: A run or checkpoint to resume exactly where it left off, instead of a new run.
-        resume_with_changes: Resume although options differ from those of the run.
+        resume: Run or checkpoint to resume exactly where it left off.
+        resume_with_changes: Resume even if options differ from those of the run.
         callback: Called after every update with its metrics, such as `run/steps`,
-            `rollout/clear_rate` and `loss/policy`; returning False ends the run early.
+            `rollout/clear_rate` and `loss/policy`; returning False stops the run.
         display: How progress is shown; 'quiet' shows only messages.
         options: Any other option of `warpzone train`, with underscores: `learning_rate=3e-4`,
             `reward_distance=0.02`, `name="first"`.
@@ -81,7 +81,7 @@ def train(
         The run: `path`, `steps`, `updates`, `clear_rate` of its last 100 episodes, `state`.
 
     Raises:
-        ConfigError: An option is unknown or not allowed; the text names it.
+        ConfigError: An option is unknown or invalid; the message names it.
         RunCompleteError: A resumed run has nothing left to train.
     """
     spelled_out = {
@@ -128,20 +128,20 @@ def load_policy(
     """Loads a trained policy. Loading never executes code from the file.
 
     Args:
-        path: A run (its best checkpoint, or else the latest), a checkpoint, a policy file that
-            `warpzone export` wrote, or a folder of those.
-        level: Of a folder, the policy that is for this level.
-        seed: Seed of the sampled actions.
+        path: Run (its best checkpoint, or else the latest), checkpoint, policy file that
+            `warpzone export` wrote, or folder of policy files.
+        level: For a folder, the level whose policy is loaded.
+        seed: Random seed for sampling actions.
         greedy: Always take the most likely action.
-        rom: Game image to play instead of the one that it was trained with.
+        rom: ROM to play instead of the one that the policy was trained with.
 
     Returns:
-        The policy: `act(obs)` returns actions, `env_options` are the keywords of `make_vec` for
-        environments that fit.
+        The policy: `act(obs)` returns actions, and `env_options` are the keywords of `make_vec` for
+        matching environments.
 
     Raises:
-        CheckpointError: There is none, or it is damaged.
-        PluginError: It needs a plug-in that is not imported; the text names it.
+        CheckpointError: The policy is missing or damaged.
+        PluginError: The policy needs a plug-in that is not imported; the message names it.
     """
     from warpzone.evaluation import trained
     from warpzone.evaluation.acting import LoadedPolicy
@@ -165,25 +165,25 @@ def evaluate(
     """Plays episodes with a policy and reports how often it clears the level.
 
     Sticky actions and no-op frames at the start make every episode different, so that a memorized
-    sequence of inputs fails.
+    sequence of inputs does not work.
 
     Args:
-        policy: From `load_policy`, or anything that it loads.
-        level: Level to play; by default the one that it was trained on.
+        policy: Policy from `load_policy`, or a path that it accepts.
+        level: Level to play; defaults to the level that the policy was trained on.
         episodes: Number of episodes.
         seed: Seed of the first episode; the others follow.
         greedy: Always take the most likely action.
-        eval_temperature: Divides the logits before an action is sampled; by default as configured.
+        eval_temperature: Divides the logits before an action is sampled; defaults to the run's own.
         sticky_prob: Probability, at each frame, that the buttons of the previous frame stay
             pressed.
-        noop_max: Most no-op frames at the start.
+        noop_max: Maximum number of no-op frames at the start.
         env_options: Other parameters of the environment, such as `max_steps`.
 
     Returns:
         The result, which prints as one line: `clear_rate`, `clears`, `interval`, `episodes`.
 
     Raises:
-        ConfigError: An option is not allowed, or the policy has several levels and none is given.
+        ConfigError: An option is invalid, or the policy has several levels and none is given.
     """
     from warpzone.evaluation import evaluation
 
@@ -222,32 +222,32 @@ def solve(
     rom: str | Path | None = None,
     on_progress: Callable[[SearchProgress], None] | None = None,
 ) -> SearchResult:
-    """Searches for inputs that clear a level, and verifies them by a replay from power-on.
+    """Searches for inputs that clear a level, and verifies them by replay from power-on.
 
-    The same options and seed find the same solution for any number of threads, unless a time limit
+    The same options and seed find the same solution with any number of threads, unless a time limit
     ends the search.
 
     Args:
-        level: The level, such as '8-4'.
+        level: Level to solve, such as '8-4'.
         seed: Random seed.
         seconds: Time limit for a first solution.
-        frames: Limit on emulated frames; unlike time, the same on every machine.
+        frames: Limit on emulated frames; unlike `seconds`, it is reproducible.
         improve: Seconds to search for shorter solutions after the first.
         frame_skip: Frames per input, like the frame skip of an agent.
         actions: Name of an action set, or a list that contains NOOP; None means every sensible
             combination.
         allow_warps: Whether a warp to another world counts as a solution.
-        threads: Threads of the search.
-        memory: Megabytes that the save states of the search may take.
+        threads: Number of threads.
+        memory: Memory limit for save states, in megabytes.
         game: 'smb' or 'lost-levels'.
-        rom: Game image; by default `WARPZONE_ROM`, or the installed one.
+        rom: Path of the ROM; defaults to `WARPZONE_ROM` or the installed one.
         on_progress: Called about ten times per second.
 
     Returns:
         The result: `solution`, which is None if none was found, and `progress`.
 
     Raises:
-        ConfigError: An option or the level is not allowed.
+        ConfigError: An option or the level is invalid.
     """
     from warpzone.search.solve import SearchOptions
     from warpzone.search.solve import solve as search
@@ -269,7 +269,7 @@ def _only_level(policy: LoadedPolicy) -> str:
     levels = policy.levels
     if len(levels) != 1:
         raise ConfigError(
-            f"the policy was trained on {', '.join(levels)}; name the level to evaluate it on"
+            f"the policy was trained on {', '.join(levels)}; specify the level to evaluate it on"
         )
     return levels[0]
 

@@ -90,7 +90,7 @@ def test_the_command_line_sends_and_does_not_wait_for_an_answer_that_is_not_want
     run = RunDirectory(write_run(tmp_path, phase="update"))
     sent = ["runs", "set", str(run.path), "learning-rate=3e-4", "--wait", "0"]
     assert cli.main(sent) == 0
-    assert "has not answered yet" in capsys.readouterr().out
+    assert "has not responded yet" in capsys.readouterr().out
     (_, command), *_ = waiting_commands(run)
     assert isinstance(command, SteeringCommand)
     assert command.changes == {"learn.learning_rate": "3e-4"}
@@ -107,10 +107,10 @@ def test_the_command_line_shows_what_became_of_a_command(
 
     monkeypatch.setattr("warpzone.runs.steering.find_outcome", answer)
     assert cli.main(["runs", "set", str(run.path), "learning-rate=3e-4"]) == 0
-    assert "learn.learning_rate: 0.001 -> 0.0003, from update 7 on" in capsys.readouterr().out
+    assert "learn.learning_rate: 0.001 -> 0.0003, starting with update 7" in capsys.readouterr().out
     monkeypatch.setattr("warpzone.runs.steering.find_outcome", lambda *_: {"error": "too late"})
     assert cli.main(["runs", "pause", str(run.path)]) == 2
-    assert "refused: too late" in capsys.readouterr().err
+    assert "rejected the command: too late" in capsys.readouterr().err
 
 
 def test_the_dashboard_leaves_commands_and_shows_their_outcome(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ class GradientStep:
         self._finite = True  # Whether all accumulated losses are finite.
 
     def set_options(self, options: LearnOptions) -> None:
-        """Takes limits that were changed between two updates."""
+        """Sets limits that were changed between two updates."""
         self._options = options
 
     def accumulate(self, loss: Tensor, share: float = 1.0) -> float:

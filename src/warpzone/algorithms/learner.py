@@ -85,7 +85,7 @@ class Learner:
         self._device = next(model.parameters()).device
 
     def set_options(self, options: LearnOptions) -> None:
-        """Takes options that were changed between two updates."""
+        """Sets options that were changed between two updates."""
         self.options = self.algorithm.options = options
         self.gradient.set_options(options)
 

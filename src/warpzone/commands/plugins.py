@@ -1,4 +1,4 @@
-"""The option of commands that load policies, which may need plug-ins."""
+"""Option for plug-ins, shared by commands that load policies."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ from warpzone.config.run import PLUGIN_HELP
 
 @dataclass(frozen=True, kw_only=True)
 class PluginOptions:
-    """Modules that are imported before a command runs."""
+    """Modules to import before a command runs."""
 
     plugin: tuple[str, ...] = option((), PLUGIN_HELP, metavar="MODULE", repeated=True)

@@ -1,4 +1,4 @@
-"""`warpzone runs set`, `pause`, `resume`, `save`, `record`, `stop`: steering a run that trains."""
+"""`warpzone runs set`, `pause`, `resume`, `save`, `record`, `stop`: steer a training run."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ _LOOK_SECONDS = 0.1
 
 
 def run_argument() -> Any:
-    """Declares the run that a command is for."""
+    """Declares the run to steer."""
     return positional(MISSING, "Folder of a run, or its name below the runs folder.", metavar="RUN")
 
 
 def runs_option() -> Any:
-    """Declares where names of runs are looked for."""
-    return option("runs", "Folder in which names of runs are looked for.", metavar="FOLDER")
+    """Declares the folder in which run names are resolved."""
+    return option("runs", "Folder in which run names are resolved.", metavar="FOLDER")
 
 
 def wait_option() -> Any:
     """Declares how long to wait for the answer."""
     return option(
         60.0,
-        "Seconds to wait until the run has carried out the command, which it does between two "
+        "Seconds to wait until the run has executed the command, which happens between two "
         "updates; 0 does not wait.",
         at_least=0.0,
         at_most=86_400.0,
@@ -40,8 +40,8 @@ def wait_option() -> Any:
 class RunsSet:
     """Change options of a run while it trains.
 
-    The change is checked like the option that it stands for, applied between two updates, logged in
-    steering.jsonl and part of an exact resume.
+    Values are validated like those of the option, applied between two updates, logged in
+    steering.jsonl and kept by an exact resume.
 
     Examples:
       warpzone runs set mario-1-1 learning-rate=3e-4
@@ -66,7 +66,7 @@ class RunsSet:
 
 @dataclass(frozen=True)
 class _Simple:
-    """A command without values."""
+    """Base class of commands without values."""
 
     action: ClassVar[Action]
 
@@ -80,7 +80,7 @@ class _Simple:
 
 
 class RunsPause(_Simple):
-    """Pause a run after its present update; its process stays.
+    """Pause a run after its current update; its process keeps running.
 
     Examples:
       warpzone runs pause mario-1-1
@@ -90,7 +90,7 @@ class RunsPause(_Simple):
 
 
 class RunsResume(_Simple):
-    """Let a paused run continue. `warpzone train --resume` resumes one that has ended.
+    """Resume a paused run; to resume a run that has ended, use `warpzone train --resume`.
 
     Examples:
       warpzone runs resume mario-1-1
@@ -110,7 +110,7 @@ class RunsSave(_Simple):
 
 
 class RunsRecord(_Simple):
-    """Record a video of a run's present policy while it continues to train.
+    """Record a video of a run's current policy while training continues.
 
     Examples:
       warpzone runs record mario-1-1
@@ -120,7 +120,7 @@ class RunsRecord(_Simple):
 
 
 class RunsStop(_Simple):
-    """End a run after its present update, with everything saved, as Ctrl-C does.
+    """Save and stop a run after its current update, like Ctrl-C.
 
     Examples:
       warpzone runs stop mario-1-1
@@ -142,12 +142,12 @@ def _steer(
     send_command(run, command)
     outcome = _wait_for(run.path, command.name, wait)
     if outcome is None:
-        print(f"{run.name} has not answered yet; it takes commands between two updates")
+        print(f"{run.name} has not responded yet; it executes commands between two updates")
         return 0
     if outcome.get("error"):
-        raise RunError(f"{run.name} refused: {outcome['error']}")
+        raise RunError(f"{run.name} rejected the command: {outcome['error']}")
     for path, (before, after) in outcome.get("changes", {}).items():
-        print(f"{path}: {before} -> {after}, from update {outcome['update'] + 1} on")
+        print(f"{path}: {before} -> {after}, starting with update {outcome['update'] + 1}")
     if not changes:
         print(f"{run.name}: {action} after update {outcome['update']}")
     return 0

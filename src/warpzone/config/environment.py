@@ -63,8 +63,8 @@ class EnvOptions:
     )
     wrap: str = option(
         "none",
-        "Vector wrapper that a plug-in registers with warpzone.register_wrapper; training, "
-        "evaluation and videos use it.",
+        "Vector wrapper registered by a plug-in with warpzone.register_wrapper; used in training, "
+        "evaluation and videos.",
         registry="wrapper",
         metavar="NAME",
     )

@@ -128,18 +128,18 @@ def from_keywords(keywords: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 def explicit_options(
     file: Path | None, given: Partial, other_variables: Iterable[str] = ()
 ) -> dict[str, dict[str, Any]]:
-    """What a file, variables and the caller say about training, merged; later ones win.
+    """Merges the training options from a file, environment variables and the caller.
 
-    Plug-ins that variables or the caller name are imported. Those that only the file names are not:
+    Plug-ins named by variables or the caller are imported. Plug-ins named only by the file are not:
     reading a file never executes code.
 
     Args:
-        file: A TOML file, if there is one.
-        given: What the command line, or Python, says.
-        other_variables: Variables with the prefix of training that somebody else reads.
+        file: TOML file, or None.
+        given: Options from the command line or Python; they take precedence.
+        other_variables: Variables with the training prefix to ignore, since other code reads them.
 
     Raises:
-        ConfigError: The file or a variable is wrong, or a plug-in cannot be imported.
+        ConfigError: The file or a variable is invalid, or a plug-in cannot be imported.
     """
     named = merged(from_environment(others=other_variables), given)
     load_plugins(named.get("run", {}).get("plugins", ()))

@@ -44,7 +44,7 @@ class TrainConfig:
         return getattr(getattr(self, option.table), option.name)
 
     def with_plugins(self) -> TrainConfig:
-        """The same configuration, which also names the plug-ins that registered what it uses."""
+        """Returns the configuration with the plug-ins that registered the names it uses."""
         used = plugins_of((o.registry, self.value(o)) for o in train_options() if o.registry)
         plugins = tuple(dict.fromkeys((*self.run.plugins, *used)))
         return replace(self, run=replace(self.run, plugins=plugins))
@@ -131,7 +131,7 @@ def _check_observation(config: TrainConfig) -> None:
 
 
 def _check_size(config: TrainConfig) -> None:
-    """Compares the size of images with what the built-in encoders take."""
+    """Checks that the built-in encoders support the image size."""
     encoder, (height, width) = config.model.encoder, config.env.size
     given = [side for side in (height, width) if side]  # The default suits every encoder.
     if config.env.obs == "tiles" or not given:

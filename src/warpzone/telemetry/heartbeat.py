@@ -63,7 +63,7 @@ class Heartbeat:
         with self._lock:
             if phase is not None:
                 self._phase = phase
-            # A run that was asked to wait is not stalled.
+            # A paused run is not stalled.
             if (
                 (update is not None and update > self._update)
                 or (steps is not None and steps > self._steps)

@@ -270,7 +270,7 @@ _TELEMETRY = [
 ]
 
 _CUSTOM = [
-    Metric("custom", "", "What a registered algorithm reports, by the name it gives.", False, True),
+    Metric("custom", "", "Metric of a registered algorithm, by name.", False, True),
 ]
 
 GROUPS: dict[str, list[Metric]] = {
