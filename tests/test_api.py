@@ -162,7 +162,7 @@ def test_a_run_is_resumed_and_refuses_other_options(rom_path: Path, tmp_path: Pa
         ({"algo": "dqn"}, "learn.algo is 'dqn'"),
         ({"wrap": "nowhere"}, "env.wrap is 'nowhere'"),
         ({"learning_rat": 1}, "there is no option learning_rat; did you mean learning_rate?"),
-        ({"plugin": ["no_such_module"]}, "--plugin 'no_such_module' is not a module"),
+        ({"plugin": ["no_such_module"]}, "--plugin 'no_such_module' was not found"),
         ({"plugin": "my_module"}, "it must be a list"),
         ({"wrap": lambda env: None}, "wrap must return a gymnasium.vector.VectorWrapper"),
     ],
@@ -237,7 +237,7 @@ def test_what_cannot_be_loaded_or_evaluated_is_refused(rom_path: Path, tmp_path:
         warpzone.load_policy(tmp_path / "missing.policy")
     run = train(tmp_path, level="1-1,1-2")
     policy = warpzone.load_policy(run.path)
-    with pytest.raises(ConfigError, match="trained on 1-1, 1-2; name the level"):
+    with pytest.raises(ConfigError, match="trained on 1-1, 1-2; specify the level"):
         warpzone.evaluate(policy, episodes=1)
     with pytest.raises(ConfigError, match="episodes is 0"):
         warpzone.evaluate(policy, "1-1", episodes=0)

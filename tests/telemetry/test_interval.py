@@ -54,7 +54,7 @@ def test_an_unknown_metric_is_rejected() -> None:
 
 def test_what_the_help_calls_a_count_is_not_averaged() -> None:
     for metric in METRICS.values():
-        if metric.whole or "since the run began" in metric.help:
+        if metric.whole or "since the start of the run" in metric.help:
             assert metric.reduction == "latest", metric.name
-        if metric.help.endswith("since the previous row, all envs."):
+        if metric.help.endswith("since the previous row, over all envs."):
             assert metric.reduction == "sum", metric.name

@@ -70,7 +70,7 @@ def test_resume_warns_that_environments_start_new_episodes() -> None:
 @pytest.mark.parametrize(
     ("config", "message"),
     [
-        (configured(backend="nes-py"), "give --vector async or sync"),
+        (configured(backend="nes-py"), "use --vector async or sync"),
         (
             replace(configured(vector="async"), starts=StartOptions(share=0.5)),
             "starts.share 0.5 needs save states; use --vector native instead of async",

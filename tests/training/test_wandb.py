@@ -65,7 +65,7 @@ def test_an_error_of_wandb_is_one_sentence(
         raise wandb.errors.Error("no API key")
 
     monkeypatch.setattr(wandb, "init", refuse)
-    with pytest.raises(ConfigError, match="wandb does not start: no API key"):
+    with pytest.raises(ConfigError, match="wandb failed to start: no API key"):
         start(tiny(tmp_path, wandb="project"), "quiet")
 
 

@@ -42,7 +42,7 @@ def test_options_that_do_not_apply_to_a_solution_are_rejected(
 ) -> None:
     output = tmp_path / "run.mp4"
     assert cli.main(["video", str(SOLUTIONS / "1-1.solution"), *option, "-o", str(output)]) == 2
-    assert "leave out --level" in capsys.readouterr().err
+    assert "omit --level" in capsys.readouterr().err
     assert not output.exists()
 
 

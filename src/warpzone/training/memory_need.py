@@ -23,7 +23,7 @@ _ENV_BYTES, _WORKER_BYTES = 200 * 1024, 60 * _MIB
 # Bytes of a step (action, log-probability, value, reward, ends, progress), and of a transition in
 # replay (return, priority).
 _STEP_BYTES, _TRANSITION_BYTES = 48, 24
-# Most bytes of a list of active inputs relative to those of its observation.
+# Maximum size of a list of active inputs, relative to its observation.
 _LIST_SIZE = 2
 # Weights, gradients, two moments of Adam, and averaged weights.
 _COPIES = 5
@@ -112,9 +112,9 @@ def _bytes_of_network(config: TrainConfig, space: Any, actions: int) -> int:
 
 
 def _bytes_of_stored(config: TrainConfig, space: Any) -> int:
-    """Bytes that a rollout keeps of one observation: itself, a list of its active inputs, or both.
+    """Returns the bytes that a rollout stores per observation: dense, a list of inputs, or both.
 
-    Whether native code acts is decided later; where it may, its lists are counted.
+    Whether native code acts is decided later; lists are counted if it may.
     """
     plain = _bytes_of(space)
     if config.env.obs != "tiles" or config.run.acting == "torch":
