@@ -60,7 +60,7 @@ Examples:
   warpzone doctor                       # check this machine"""
 
 # Options classes import nothing heavy (torch, imageio, pygame) at module level, so that `--help`
-# answers at once.
+# responds quickly.
 COMMANDS: dict[str, type[Command] | Group] = {
     "rom": Group(
         "Install, import and show ROMs.",

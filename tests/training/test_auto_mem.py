@@ -23,7 +23,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def size(config: TrainConfig) -> int:
-    """Stands for the memory that a run needs."""
+    """Returns a stand-in for the memory that a run needs."""
     rollout = config.env.num_envs * config.learn.rollout_steps
     return rollout + config.learn.minibatch_size + config.replay.capacity
 

@@ -1,4 +1,4 @@
-"""Storage stays in the host's memory wherever the network is, and compiling changes no names."""
+"""Storage stays in host memory whatever the network's device; compiling keeps names."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from warpzone.training.trainer import Trainer
 
 
 def small(obs: Any = "tiles", memory: Any = "none", algo: Any = "ppo") -> TrainConfig:
-    """Episodes are cut within a rollout, so that cut states are valued too."""
+    """Episodes are truncated within a rollout, so that final states are evaluated too."""
     return TrainConfig(
         env=EnvOptions(obs=obs, num_envs=4, num_threads=1, max_steps=6),
         model=ModelOptions(hidden=16, memory=memory, memory_size=8),
@@ -75,7 +75,7 @@ def compiled(config: TrainConfig) -> TrainConfig:
 
 @pytest.fixture
 def quick_compiler(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Traces as the real compiler does, but generates no code; notes what it was given."""
+    """Traces like the real compiler without generating code; records the graphs."""
     graphs: list[str] = []
 
     def backend(graph: torch.fx.GraphModule, inputs: list[torch.Tensor]) -> Any:

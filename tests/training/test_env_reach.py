@@ -1,4 +1,4 @@
-"""Options of training reach the environments: starts, actions, sizes, game image, reward."""
+"""Training options reach the environments: starts, actions, sizes, ROM, reward."""
 
 from __future__ import annotations
 

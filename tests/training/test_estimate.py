@@ -1,4 +1,4 @@
-"""How long a run will take and what it needs, said before and while it runs."""
+"""Estimates of a run's time and memory, before and during the run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors in an update: what is kept, what is said."""
+"""Errors in an update: what is saved, and what is reported."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from warpzone.training.trainer import Trainer
 
 
 def break_update(monkeypatch: pytest.MonkeyPatch, error: Exception, at: int = 2) -> None:
-    """Makes the learner of the update `at` fail, after its rollout."""
+    """Makes the learner fail in update `at`, after its rollout."""
     real = Trainer._learn
 
     def broken(self: Trainer) -> MetricRow:

@@ -1,4 +1,4 @@
-"""Faults with the real command: signals, errors, a full disk, no memory. Nothing is lost."""
+"""Faults in the real command (signals, errors, full disk, no memory) lose nothing."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NO_THREADS = "threads left: []"
 
 
 class Child:
-    """A training process, what it said, and the run it made."""
+    """A training process, its output and its run."""
 
     def __init__(self, process: subprocess.Popen[str], runs: Path):
         self.process, self.runs = process, runs
@@ -47,7 +47,7 @@ class Child:
         pytest.fail(f"it never said {text!r}: {''.join(self.said)}\n{self.end()}")
 
     def end(self) -> tuple[int, str, str]:
-        """Exit code, all of the output, and the errors."""
+        """Returns the exit code, standard output and standard error."""
         out, err = self.process.communicate(timeout=TIMEOUT)
         return self.process.returncode, "".join(self.said) + (out or ""), err
 
@@ -168,7 +168,7 @@ def test_a_full_disk_stops_the_run_with_one_message(tmp_path: Path, rom_path: Pa
 
 
 def test_a_file_size_limit_behaves_like_a_full_disk(tmp_path: Path, rom_path: Path) -> None:
-    """Where no file system can be mounted this is the test of a full disk."""
+    """Tests a full disk on systems where no file system can be mounted."""
     with training("limited", tmp_path / "runs", "--checkpoint-minutes", "1e-9") as child:
         assert_survived(child)
 
@@ -176,7 +176,7 @@ def test_a_file_size_limit_behaves_like_a_full_disk(tmp_path: Path, rom_path: Pa
 def test_a_stop_signal_for_the_whole_group_ends_a_run_with_worker_processes(
     tmp_path: Path, rom_path: Path
 ) -> None:
-    """As service managers and closed terminals send it."""
+    """Service managers and closed terminals send such signals."""
     with training("told", tmp_path / "runs", "--vector", "async") as child:
         child.wait_for("several updates done")
         os.killpg(child.process.pid, signal.SIGTERM)

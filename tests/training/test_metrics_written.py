@@ -1,4 +1,4 @@
-"""Every documented metric appears in some run; the sink refuses every other one."""
+"""Every documented metric appears in some run; unknown metrics are rejected."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class WithOwnMetric(PPO):
 
 
 def kinds(folder: Path) -> Iterator[TrainConfig]:
-    """Small runs that together use every part that measures something."""
+    """Returns small runs that together produce every metric."""
     plain = tiny(folder, updates=3)
     plain = replace(plain, env=replace(plain.env, max_steps=5))
     yield replace(plain, replay=REPLAY)
@@ -62,7 +62,7 @@ def kinds(folder: Path) -> Iterator[TrainConfig]:
 
 @pytest.fixture
 def two_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The NVIDIA library of a machine with GPUs."""
+    """Fake NVML of a machine with GPUs."""
     library = types.SimpleNamespace(
         NVMLError=RuntimeError,
         NVML_TEMPERATURE_GPU=0,

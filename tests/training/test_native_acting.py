@@ -1,4 +1,4 @@
-"""Native code that chooses actions in training does what PyTorch does step by step."""
+"""Native acting in training equals acting with PyTorch step by step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run that was stopped and resumed ends where an unbroken one ends, bit by bit."""
+"""A resumed run ends bit-identically to an uninterrupted one."""
 
 from __future__ import annotations
 

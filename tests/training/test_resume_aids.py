@@ -1,4 +1,4 @@
-"""Exact resume with everything that helps a run along, and overlap that timing cannot change."""
+"""Exact resume with replay, guidance and curriculum, and overlap independent of timing."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ REPLAY = ReplayOptions(capacity=3 * UPDATE, learning_starts=UPDATE, batch_size=1
 
 
 def made(**changes: Any) -> TrainConfig:
-    """The tiny configuration with options of any table: `learn_algo="vtrace"`."""
+    """Returns the tiny configuration with options of any table: `learn_algo="vtrace"`."""
     config = tiny(updates=20)
     for name, value in changes.items():
         table, _, option = name.partition("_")
@@ -155,7 +155,7 @@ def test_a_serial_run_resumes_from_an_overlapped_checkpoint_and_back(rom_path: P
 
 
 def test_sessions_count_up_even_from_an_earlier_checkpoint(tmp_path: Path, rom_path: Path) -> None:
-    """Rows of the new start then replace those that were trained in vain."""
+    """Rows of the new session then replace those of the lost steps."""
     run, _ = session.start(tiny(tmp_path, updates=2, keep_checkpoints=9), "quiet")
     for updates in (3, 4):
         session.resume(

@@ -1,4 +1,4 @@
-"""Adam over rows that are used gives the weights of Adam over all."""
+"""Adam over used rows gives the same weights as Adam over all rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TOLERANCE = 1e-6
 
 
 class Pair:
-    """The same two layers with both optimizers."""
+    """Returns two equal layers, one per optimizer."""
 
     def __init__(self, threads: int = 1) -> None:
         torch.manual_seed(0)

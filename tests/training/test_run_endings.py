@@ -1,4 +1,4 @@
-"""Whatever ends a run: its metrics end with the last update, and all views agree on it."""
+"""However a run ends, its metrics end with the last update, and all views agree."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LOG_EVERY = 10  # Divides none of the numbers of updates below.
 def before_update(
     monkeypatch: pytest.MonkeyPatch, at: int, action: Callable[[Trainer], object]
 ) -> None:
-    """Does something before the update with a number, counted from 0."""
+    """Calls a function before the update with the given number, counted from 0."""
     real = Trainer.update
 
     def update(self: Trainer) -> Any:

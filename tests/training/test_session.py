@@ -1,4 +1,4 @@
-"""Sessions: what users are told, and what happens to a run's folder."""
+"""Sessions: messages to the user, and the run's folder."""
 
 from __future__ import annotations
 

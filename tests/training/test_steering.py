@@ -1,4 +1,4 @@
-"""Steering a run that trains: real, tiny runs that get commands between their updates."""
+"""Steering: tiny real runs that receive commands between updates."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def send(run: RunDirectory, action: Any, **changes: str) -> None:
 def train(
     config: TrainConfig, script: dict[int, Callable[[RunDirectory], object]], **options: Any
 ) -> RunDirectory:
-    """Trains, and calls the script between updates, by the number of updates done."""
+    """Trains, and calls the script between updates with the number of updates so far."""
     run = RunDirectory(Path(config.run.runs) / "mario-1-1")
 
     def until(trainer: Trainer) -> bool:

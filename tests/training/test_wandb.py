@@ -1,4 +1,4 @@
-"""Weights & Biases as a sink, with a module in the place of wandb that records its calls."""
+"""The Weights & Biases sink, with a fake wandb module that records calls."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from warpzone.training.session import resume, start
 
 
 class FakeWandb(ModuleType):
-    """Keeps what it is given."""
+    """Fake wandb module that records runs and rows."""
 
     def __init__(self) -> None:
         super().__init__("wandb")

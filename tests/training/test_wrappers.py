@@ -22,7 +22,7 @@ from warpzone.training.trainer import Trainer
 
 
 def trained(wrap: Wrap | None, updates: int = 3) -> tuple[torch.Tensor, list[Episode], float]:
-    """Weights, episodes and the sum of rewards after some updates with short episodes."""
+    """Returns weights, episodes and the sum of rewards after a few updates."""
     config = tiny(acting="torch")  # Inside wrappers, actions are never chosen by native code.
     config = replace(config, env=replace(config.env, max_steps=5))
     trainer = Trainer(config, wrap=wrap)

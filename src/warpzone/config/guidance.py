@@ -19,7 +19,7 @@ class ScriptOptions:
         "",
         "Buttons and frames that the first episodes of each environment start with, such as "
         "'RIGHT+B:180,RIGHT+A+B:30'. Mario is in control from the first frame, and START pauses "
-        "the game. Steps of a script are left out of the policy loss.",
+        "the game. Scripted steps are excluded from the policy loss.",
         flag="script",
         metavar="BUTTONS:FRAMES,...",
     )

@@ -24,7 +24,7 @@ class Encoder(nn.Module):
 
     @property
     def converts_quickly(self) -> bool:
-        """Whether `forward` converts observations so quickly that preparing them would not pay."""
+        """Whether `forward` converts observations so fast that `prepare` does not pay off."""
         return False
 
     def prepare(self, obs: Any) -> Tensor:

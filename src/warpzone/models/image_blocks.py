@@ -1,8 +1,8 @@
-"""Blocks of pixels as channels: images as the numbers that a convolution takes.
+"""Conversion of images to centered blocks of pixels, the input of a convolution.
 
-`image_blocks` says what they are, in PyTorch. `BlockReader` gives the same numbers, bit by bit, in
-one pass over the images instead of several. Native code does that; it is passed in, so nothing here
-depends on it.
+`image_blocks` is the reference, in PyTorch. `BlockReader` gives bit-identical results in one pass
+over the images instead of several. Its native kernel is passed in, so this module does not depend
+on it.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ BLOCK_SIZE = 4
 
 
 class BlockKernel(Protocol):
-    """What converts images: `_native.ImageBlocks`. Arrays may be CPU tensors."""
+    """Interface of `_native.ImageBlocks`; arrays may be CPU tensors."""
 
     def write(self, images: Any, out: Any) -> None:
-        """Writes float32 numbers."""
+        """Writes float32 values."""
 
     def write_bfloat16(self, images: Any, out: Any) -> None:
-        """Writes bfloat16 numbers, given as their bits."""
+        """Writes bfloat16 values as raw bits."""
 
 
 class BlockReader:
     """Converts images with native code.
 
-    Copies of a network share it: it has no weights, and native code cannot be copied.
+    Copies of a network share the reader: it has no weights, and its kernel cannot be copied.
     """
 
     def __init__(self, kernel: BlockKernel):
-        """Takes what converts images of one shape."""
+        """Stores the kernel for images of one shape."""
         self._kernel = kernel
 
     def __deepcopy__(self, memo: dict[int, Any]) -> BlockReader:
@@ -43,14 +43,14 @@ class BlockReader:
         return self
 
     def can_read(self, images: Tensor) -> bool:
-        """Whether native code finds the images in its memory and knows the precision."""
+        """Whether the kernel supports the images' device and the current precision."""
         return images.device.type == "cpu" and working_precision(images) in (
             torch.float32,
             torch.bfloat16,
         )
 
     def read(self, images: Tensor) -> Tensor:
-        """Returns what `image_blocks` does."""
+        """Returns the same result as `image_blocks`."""
         batch, planes, height, width = images.shape
         shape = (batch, height // BLOCK_SIZE, width // BLOCK_SIZE, planes * BLOCK_SIZE**2)
         blocks = torch.empty(shape, dtype=working_precision(images))
@@ -63,7 +63,7 @@ class BlockReader:
 
 
 def image_blocks(images: Tensor) -> Tensor:
-    """Blocks of 4 x 4 pixels as channels and as numbers around zero, [B, H / 4, W / 4, C * 16]."""
+    """Converts images to centered 4 x 4 blocks, [B, H / 4, W / 4, C * 16]."""
     return centred(space_to_depth(images), images)
 
 

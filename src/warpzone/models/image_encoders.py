@@ -90,10 +90,10 @@ class SpaceToDepthEncoder(ImageEncoder):
         super().__init__(layers, shape, size)
 
     def convert_with(self, kernel: BlockKernel) -> None:
-        """Lets native code convert images that are on the CPU, several times faster.
+        """Converts images on the CPU with native code, which is several times faster.
 
         Args:
-            kernel: Converts images of this encoder's shape.
+            kernel: Kernel for images of this encoder's shape.
         """
         self._blocks = BlockReader(kernel)
 

@@ -18,7 +18,7 @@ ACTIVE = "active"
 LIST_DTYPE = torch.int16
 """Dtype of lists as tensors: the bits of uint16, which few PyTorch operations support."""
 
-_HEADER = 2  # Slots with the numbers of inputs that count once, and of those with a value.
+_HEADER = 2  # Slots with the number of inputs of value 1, and of inputs with other values.
 
 
 class SparseKernel(Protocol):
@@ -57,7 +57,7 @@ class ActiveBatch(NamedTuple):
 
 
 def trimmed(lists: Tensor) -> Tensor:
-    """Lists without the slots that none of them uses, [..., slots]: most have room for far more."""
+    """Removes the slots that no list uses, [..., slots]; most lists have room for far more."""
     ones, pairs = lists[..., 0], lists[..., 1]
     return lists[..., : int((_HEADER + ones + 2 * pairs).max())].contiguous()
 

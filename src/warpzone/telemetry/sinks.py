@@ -107,8 +107,7 @@ def load_wandb() -> Any:
         import wandb
     except ImportError as error:
         raise ConfigError(
-            "run.wandb is set, but wandb is not installed; run `pip install wandb`, or leave out "
-            "--wandb"
+            "run.wandb is set, but wandb is not installed; run `pip install wandb`, or omit --wandb"
         ) from error
     return wandb
 

@@ -1,4 +1,4 @@
-"""Native code that converts images for the network that learns from them."""
+"""Native conversion of images for the network."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from warpzone.models.image_encoders import SpaceToDepthEncoder
 def convert_images_natively(
     model: ActorCritic, space: spaces.Space[Any], device: torch.device
 ) -> None:
-    """Lets native code convert images where the network's encoder can use it, on a CPU.
+    """Enables native conversion of images on a CPU if the encoder supports it.
 
-    The numbers are the same, so a run does not depend on it.
+    Results are identical, so this does not affect what a run learns.
     """
     encoder = model.encoder
     if device.type != "cpu" or not isinstance(encoder, SpaceToDepthEncoder):

@@ -82,7 +82,7 @@ def make_optimizer(
 
 
 def clip_of(optimizer: torch.optim.Optimizer) -> Callable[[float], float] | None:
-    """How an optimizer clips gradients itself; None for one that leaves it to others."""
+    """Returns the optimizer's own method of clipping gradients, or None."""
     return optimizer.clip_grad_norm if isinstance(optimizer, RowAdam) else None
 
 

@@ -1,8 +1,8 @@
 """Adam that skips the inputs of the tile network that have never been active.
 
-Most of the first layer's weights belong to such inputs. Their gradient and their moments are zero,
-so Adam would not change them: skipping them gives the same weights. State and checkpoints are those
-of `torch.optim.Adam`.
+Most weights of the first layer belong to such inputs. Their gradient and moments are zero, so Adam
+would not change them: skipping them gives the same weights. The state dict is that of
+`torch.optim.Adam`.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ _EPSILON = 1e-6  # As in `torch.nn.utils.clip_grad_norm_`.
 
 
 class RowAdam(torch.optim.Adam):
-    """Adam with a native step for one weight whose rows of inputs lie together in memory."""
+    """Adam with a native step for one weight whose rows per input are contiguous in memory."""
 
     def __init__(self, parameters: Iterable[Tensor], weight: Tensor, threads: int, **options: Any):
-        """Makes the optimizer.
+        """Creates the optimizer.
 
         Args:
             parameters: All parameters.
-            weight: The one among them that `store_by_input` has arranged, [outputs, inputs].
-            threads: That take the step.
-            options: Of `torch.optim.Adam`, without weight decay.
+            weight: Parameter that was passed to `store_by_input`, [outputs, inputs].
+            threads: Number of threads for the step.
+            options: Options of `torch.optim.Adam`, without weight decay.
         """
         super().__init__(parameters, **options)
         outputs, inputs = weight.shape
@@ -42,7 +42,7 @@ class RowAdam(torch.optim.Adam):
     def clip_grad_norm(self, max_norm: float) -> float:
         """Clips gradients as `torch.nn.utils.clip_grad_norm_` does, and returns their norm.
 
-        That of the native weight stays as it is; `step` applies the factor.
+        The gradient of the native weight is not changed; `step` applies the factor.
         """
         gradients = [
             parameter.grad
@@ -59,9 +59,9 @@ class RowAdam(torch.optim.Adam):
 
     @torch.no_grad()
     def step(self, closure: Callable[[], float] | None = None) -> float | None:  # type: ignore[override]
-        """Takes a step; `clip_grad_norm` must come before it."""
+        """Takes a step; `clip_grad_norm` must be called first."""
         weight, gradient = self._weight, self._gradient
-        weight.grad = None  # Adam itself skips parameters without a gradient.
+        weight.grad = None  # Adam skips parameters without a gradient.
         loss: float | None = super().step(closure)
         weight.grad = gradient
         self._step_rows(gradient)
@@ -107,6 +107,6 @@ class RowAdam(torch.optim.Adam):
 
 
 def _by_input(tensor: Tensor) -> NDArray[np.float32]:
-    """A matrix as [inputs, outputs]; its memory is shared if it is arranged by inputs."""
+    """Returns a matrix as [inputs, outputs]; shares memory if it is stored by input."""
     rows: NDArray[np.float32] = tensor.detach().t().contiguous().numpy()
     return rows

@@ -1,4 +1,4 @@
-"""Solutions as replay sees them."""
+"""Demonstrations made from solutions."""
 
 from __future__ import annotations
 

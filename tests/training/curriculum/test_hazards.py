@@ -1,4 +1,4 @@
-"""Where episodes are lost, and where that makes others begin."""
+"""Estimates of where episodes fail, and practice weights of places."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lanes go to the levels that need them."""
+"""Environments play the levels that need practice."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LEVELS = ["1-1", "1-2", "1-3"]
 
 
 def play(curriculum: LevelCurriculum, episodes: int, steps: dict[str, int]) -> Counter[str]:
-    """Steps that each level gets when its episodes take so long."""
+    """Returns the steps that each level gets for given episode lengths."""
     total: Counter[str] = Counter()
     for _ in range(episodes):
         level = curriculum.next_level()

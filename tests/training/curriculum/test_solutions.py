@@ -1,4 +1,4 @@
-"""Training along ways: progress is measured along them, and episodes begin along them."""
+"""Training with solutions: progress is measured along them, and episodes start along them."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_every_episode_can_start_along_the_solution(rom_path: Path) -> None:
 
 
 def test_progress_is_measured_along_the_solution(rom_path: Path) -> None:
-    """In 1-2 the way leads into a pipe; beyond it there is only the warp zone."""
+    """In 1-2 the solution leads into a pipe; beyond it there is only the warp zone."""
     guide = read_guides(WAYS, ["1-2"], 64)["1-2"]
     last = guide.places[-1]
     env = make_env("1-2")

@@ -1,4 +1,4 @@
-"""Episodes that begin where earlier ones have been."""
+"""Episodes that start at places earlier episodes reached."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def env(rom_path: Path) -> Iterator[MarioVectorEnv]:
 
 
 def play(env: MarioVectorEnv, starts: EpisodeStarts, steps: int, action: int) -> list[int]:
-    """Plays, and returns Mario's x at the first step of every episode that begins."""
+    """Plays, and returns Mario's x at the first step of every episode."""
     begun: list[int] = []
     first = np.zeros(NUM_ENVS, np.bool_)
     for _ in range(steps):

@@ -1,4 +1,4 @@
-"""Adaptive control follows the share of environments that move, within its bounds."""
+"""Adaptive control follows the fraction of environments that move, within its bounds."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def small(**tables: object) -> TrainConfig:
 
 
 def standing_still(config: TrainConfig, *observers: StepObserver) -> Trainer:
-    """A trainer whose policy never moves and never learns to."""
+    """Returns a trainer whose policy never moves and never learns to."""
     config = replace(config, learn=replace(config.learn, learning_rate=1e-30))
     trainer = Trainer(config, observers=observers)
     with torch.no_grad():
@@ -79,7 +79,7 @@ def test_a_policy_that_stands_still_is_driven_500_pixels_by_the_first_rescue(
 def test_ratios_of_other_steps_are_bit_equal_with_and_without_an_override(
     rom_path: Path,
 ) -> None:
-    """Overriding some environments changes nothing of what the learner sees of the others."""
+    """Overriding some environments does not change the learner's data of the others."""
     ratios = []
     for overridden in ([], [0, 2, 4, 6]):
         trainer = Trainer(small())

@@ -1,4 +1,4 @@
-"""Hints: each comes for its own reason, once per cool-down, and not without one."""
+"""Each hint is given for its own reason, once per cool-down."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rescue comes when nothing moves or nothing gets better, and rests in between."""
+"""A rescue comes if nothing moves or improves, with a cool-down in between."""
 
 from __future__ import annotations
 
