@@ -40,6 +40,7 @@ from warpzone.commands.steer import (
 from warpzone.commands.tools import Backfill
 from warpzone.commands.train import Train
 from warpzone.commands.video import Video
+from warpzone.commands.watch import Watch
 from warpzone.config.values import suggestion
 from warpzone.errors import ConfigError, WarpzoneError
 from warpzone.registry import load_plugins
@@ -56,6 +57,7 @@ Examples:
   warpzone runs list                    # list all runs
   warpzone dashboard                    # show all runs live in the browser
   warpzone solve --level 8-4            # find inputs that clear a level by search
+  warpzone watch 8-1                    # watch a trained policy live in the browser
   warpzone play --level 1-1             # play the game yourself
   warpzone doctor                       # check this machine"""
 
@@ -83,6 +85,7 @@ COMMANDS: dict[str, type[Command] | Group] = {
         },
     ),
     "dashboard": Dashboard,
+    "watch": Watch,
     "campaign": Campaign,
     "export": Export,
     "scoreboard": Scores,

@@ -312,6 +312,13 @@ CASES: dict[str, list[Case]] = {
         ]
         for action in ("pause", "resume", "save", "record", "stop")
     },
+    "watch": [
+        *_files(POLICY, POLICY),
+        Case("no such level or file", (ESCAPES,)),
+        Case("a level that is none", (POLICY, "--level", ESCAPES)),
+        Case("no policies", ("1-1", "--policies", "missing")),
+        Case("nonsense as a port", (POLICY, "--port", ESCAPES)),
+    ],
     "runs show": [
         *_files(CHECKPOINT, CHECKPOINT),
         *_json(SIDECAR, RUN, codes=WORKS),

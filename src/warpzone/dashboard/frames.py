@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import struct
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -42,3 +45,20 @@ class PaletteEncoder:
                 self._colors.append((red, green, blue))
             else:
                 self._indices[key] = 0
+
+
+def frame_message(
+    kind: int, envs: Sequence[int], images: Sequence[NDArray[np.uint8]], palette: bytes
+) -> bytes:
+    """Frames for `js/frames.js`: header, palette, numbers of environments, then pixels.
+
+    Args:
+        kind: Tells kinds of messages apart.
+        envs: One number per image.
+        images: Indices of the palette; all of one size.
+        palette: From `PaletteEncoder.palette`.
+    """
+    height, width = images[0].shape
+    header = struct.pack("<BBHHH", kind, len(palette) // 3, len(envs), width, height)
+    numbers = np.array(envs, "<u2").tobytes()
+    return b"".join([header, palette, numbers, *(image.tobytes() for image in images)])

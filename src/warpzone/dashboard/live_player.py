@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -12,14 +11,13 @@ from numpy.typing import NDArray
 
 from warpzone import _native
 from warpzone.config import TrainConfig
-from warpzone.dashboard.frames import PaletteEncoder
+from warpzone.dashboard.frames import PaletteEncoder, frame_message
 from warpzone.envs.actions import describe_buttons
 from warpzone.envs.vector import MarioVectorEnv
 from warpzone.runs.levels import trained_levels
 from warpzone.runs.live_rollout import LiveRollout
 
 WALL, DETAIL = 1, 2
-_HEIGHT, _WIDTH = 240, 256
 _SHRINK = 2  # Tiles of the wall are half as wide and half as high as the screen.
 
 
@@ -111,12 +109,7 @@ class LivePlayer:
         return LiveMoment(self._message(WALL, list(rollout.envs), small), found)
 
     def _message(self, kind: int, envs: list[int], images: list[NDArray[np.uint8]]) -> bytes:
-        """Header, palette, indices of environments, then the pixels of each."""
-        palette = self._palette.palette()
-        height, width = images[0].shape
-        header = struct.pack("<BBHHH", kind, len(palette) // 3, len(envs), width, height)
-        numbers = np.array(envs, "<u2").tobytes()
-        return b"".join([header, palette, numbers, *(image.tobytes() for image in images)])
+        return frame_message(kind, envs, images, self._palette.palette())
 
     def _facts(self, rollout: LiveRollout, step: int, place: int) -> dict[str, Any]:
         env = rollout.envs[place]

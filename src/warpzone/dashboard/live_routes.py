@@ -3,43 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Awaitable
-from typing import Any
 
-from fastapi import APIRouter, WebSocket, WebSocketDisconnect
+from fastapi import APIRouter, WebSocket
 
 from warpzone.dashboard.live_player import LiveMoment
 from warpzone.dashboard.live_wall import Viewer
 from warpzone.dashboard.state import state_of_request
+from warpzone.dashboard.streaming import LatestOnly, parse_message, until_one_ends
 from warpzone.errors import RunError
 
 router = APIRouter()
 
 _MOST_ENV = 1 << 16
-
-
-class LatestOnly:
-    """Hands the newest item from a thread to a coroutine; a slow reader misses what is older."""
-
-    def __init__(self) -> None:
-        """Belongs to the running event loop."""
-        self._loop = asyncio.get_running_loop()
-        self._event = asyncio.Event()
-        self._item: Any = None
-
-    def put(self, item: Any) -> None:
-        """Replaces what was not taken yet; called from any thread."""
-        self._item = item
-        # A loop that is closed has no reader any more.
-        if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._event.set)
-
-    async def take(self) -> Any:
-        """Waits for the next item."""
-        await self._event.wait()
-        self._event.clear()
-        return self._item
 
 
 @router.websocket("/ws/wall")
@@ -57,7 +32,7 @@ async def wall(socket: WebSocket, run: str) -> None:
         await socket.close()
         return
     try:
-        await _until_one_ends(_send(socket, latest, viewer), _receive(socket, viewer))
+        await until_one_ends(_send(socket, latest, viewer), _receive(socket, viewer))
     finally:
         shown.remove(viewer)
 
@@ -81,27 +56,3 @@ async def _receive(socket: WebSocket, viewer: Viewer) -> None:
         detail = message.get("detail")
         valid = type(detail) is int and 0 <= detail < _MOST_ENV
         viewer.detail = detail if valid else None
-
-
-def parse_message(text: str) -> dict[str, Any]:
-    """A message of the browser; an empty one for anything that is not a JSON object."""
-    try:
-        message = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return message if isinstance(message, dict) else {}
-
-
-async def _until_one_ends(*works: Awaitable[None]) -> None:
-    """Runs coroutines until one ends, which a browser that leaves makes them do."""
-    tasks = [asyncio.ensure_future(work) for work in works]
-    try:
-        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        for task in done:
-            error = task.exception()
-            if error is not None and not isinstance(error, WebSocketDisconnect):
-                raise error
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)

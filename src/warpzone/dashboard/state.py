@@ -8,8 +8,10 @@ from starlette.requests import HTTPConnection
 
 from warpzone.dashboard.live_wall import LiveWalls
 from warpzone.dashboard.metric_file import MetricFiles
+from warpzone.dashboard.policy_catalog import PolicyCatalog
 from warpzone.dashboard.run_catalog import RunCatalog
 from warpzone.dashboard.settings import Settings
+from warpzone.dashboard.watch_session import WatchSession
 
 
 @dataclass(frozen=True)
@@ -21,17 +23,23 @@ class ServerState:
         catalog: The runs.
         metrics: The tables of metrics that were looked at last.
         walls: The runs whose games somebody watches.
+        policies: What the watch page offers.
+        games: Policies that play for somebody.
     """
 
     settings: Settings
     catalog: RunCatalog
     metrics: MetricFiles
     walls: LiveWalls
+    policies: PolicyCatalog
+    games: set[WatchSession]
 
     @classmethod
     def of(cls, settings: Settings) -> ServerState:
         """The parts of a new server."""
-        return cls(settings, RunCatalog(settings.folder), MetricFiles(), LiveWalls())
+        catalog = RunCatalog(settings.folder)
+        policies = PolicyCatalog(settings.policies, catalog)
+        return cls(settings, catalog, MetricFiles(), LiveWalls(), policies, set())
 
 
 def state_of_request(connection: HTTPConnection) -> ServerState:

@@ -5,10 +5,11 @@ import { h, replace } from "./dom.js";
 import { language, otherLanguage, switchLanguage, t } from "./i18n.js";
 import { openRun } from "./run_page.js";
 import { openRuns } from "./runs_page.js";
+import { openWatch } from "./watch_page.js";
 import { applyTheme, switchTheme } from "./theme.js";
 
-const PAGES = { runs: openRuns, run: openRun };
-const LINKS = ["runs"];
+const PAGES = { runs: openRuns, run: openRun, watch: openWatch };
+const LINKS = ["runs", "watch"];
 
 let close = () => {};
 
