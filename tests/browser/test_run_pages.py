@@ -162,3 +162,14 @@ def test_no_page_is_wider_than_the_screen(page: Any, width: int) -> None:
         open_tab(page, tab)
         expect(page.locator(f"[data-tab='{tab}']")).to_have_attribute("aria-selected", "true")
         assert page.evaluate("document.documentElement.scrollWidth") <= width, tab
+
+
+def test_runs_are_compared_and_the_board_leads_to_a_policy(page: Any, runs: Path) -> None:
+    write_run(runs, "other", [metric_row(step, rollout__clear_rate=0.5) for step in range(9)])
+    page.goto(page.url.partition("#")[0] + "#/compare?runs=mario,other")
+    expect(page.locator("[data-differences]")).to_contain_text("env.num_envs")
+    expect(page.locator(".chart canvas")).to_be_visible()
+    page.get_by_role("link", name="Board").click()
+    page.locator("[data-level='2-1']").click()
+    page.get_by_role("link", name="Watch this policy").click()
+    expect(page.locator("[data-watch]")).to_contain_text("2-1, step")

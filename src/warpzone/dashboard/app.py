@@ -9,7 +9,13 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.staticfiles import StaticFiles
 
-from warpzone.dashboard import live_routes, run_routes, steering_routes, watch_routes
+from warpzone.dashboard import (
+    compare_routes,
+    live_routes,
+    run_routes,
+    steering_routes,
+    watch_routes,
+)
 from warpzone.dashboard.security import Gatekeeper
 from warpzone.dashboard.state import ServerState
 from warpzone.errors import RunError, WarpzoneError
@@ -27,6 +33,7 @@ def make_app(state: ServerState) -> FastAPI:
     app.include_router(steering_routes.router)
     app.include_router(live_routes.router)
     app.include_router(watch_routes.router)
+    app.include_router(compare_routes.router)
     app.add_exception_handler(WarpzoneError, _sentence)
     app.add_exception_handler(OSError, _sentence)
     app.add_exception_handler(RequestValidationError, _bad_request)

@@ -44,7 +44,7 @@ def differences(
         asked: The same.
         free: Options, or tables of them, that may differ, such as 'total_steps' or 'telemetry'.
     """
-    before, now = _flat(saved), _flat(asked)
+    before, now = flat_options(saved), flat_options(asked)
     return [
         Difference(option, before.get(option, _ABSENT), now.get(option, _ABSENT))
         for option in sorted(before.keys() | now.keys())
@@ -139,11 +139,12 @@ def _of_target(target: Path) -> Path:
     return path
 
 
-def _flat(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+def flat_options(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Options of a tree by their dotted names, with lists for tuples."""
     flat: dict[str, Any] = {}
     for key, value in tree.items():
         if isinstance(value, Mapping):
-            flat |= _flat(value, f"{prefix}{key}.")
+            flat |= flat_options(value, f"{prefix}{key}.")
         else:
             # A file has lists where the program has tuples.
             flat[f"{prefix}{key}"] = list(value) if isinstance(value, tuple) else value

@@ -3,13 +3,15 @@
 import { openSession } from "./api.js";
 import { h, replace } from "./dom.js";
 import { language, otherLanguage, switchLanguage, t } from "./i18n.js";
+import { openBoard } from "./board_page.js";
+import { openCompare } from "./compare_page.js";
 import { openRun } from "./run_page.js";
 import { openRuns } from "./runs_page.js";
 import { openWatch } from "./watch_page.js";
 import { applyTheme, switchTheme } from "./theme.js";
 
-const PAGES = { runs: openRuns, run: openRun, watch: openWatch };
-const LINKS = ["runs", "watch"];
+const PAGES = { runs: openRuns, run: openRun, compare: openCompare, board: openBoard, watch: openWatch };
+const LINKS = ["runs", "compare", "board", "watch"];
 
 let close = () => {};
 

@@ -1,0 +1,77 @@
+"""Comparing runs, and the board of all levels."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+
+from warpzone.campaign.scoreboard import BOARD_FILE, Scoreboard, all_levels, read_board
+from warpzone.dashboard.run_routes import State
+from warpzone.errors import ScoreboardError, WarpzoneError
+from warpzone.runs.resume import flat_options
+from warpzone.runs.saved_config import saved_config
+
+router = APIRouter()
+
+_MOST_RUNS = 16
+_MISSING = "?"
+
+
+@router.get("/api/differences")
+def differences(
+    runs: Annotated[list[str], Query(max_length=_MOST_RUNS)], state: State
+) -> dict[str, list[dict[str, Any]]]:
+    """Options in which runs differ, with the value of each run."""
+    trees = []
+    for run in runs:
+        found = state.catalog.find(run)
+        try:
+            trees.append(flat_options(asdict(saved_config(found.path))))
+        except WarpzoneError:
+            trees.append({})  # A damaged configuration; its page says so.
+    names = sorted({name for tree in trees for name in tree})
+    rows = [
+        {"option": name, "values": [tree.get(name, _MISSING) for tree in trees]} for name in names
+    ]
+    return {"rows": [row for row in rows if any(v != row["values"][0] for v in row["values"])]}
+
+
+@router.get("/api/boards")
+def boards(state: State) -> dict[str, Any]:
+    """Scoreboards of the folder of policies and of the campaigns below the folder of runs."""
+    groups = {row["group"].partition("/")[0] for row in state.catalog.rows()[0]} - {""}
+    folder = state.settings.folder
+    places = {"policies": state.settings.policies, ".": folder}
+    places |= {name: folder / name for name in sorted(groups)}
+    found = []
+    for name, place in places.items():
+        if not (place / BOARD_FILE).is_file():
+            continue
+        found.append({"name": name} | _board(place))
+    return {"boards": found, "levels": all_levels()}
+
+
+def _board(place: Path) -> dict[str, Any]:
+    try:
+        board = read_board(place)
+    except ScoreboardError as error:
+        return {"error": str(error), "rows": {}}
+    return {"error": None, "goal": board.goal, "summary": board.summary, "rows": _rows(board)}
+
+
+def _rows(board: Scoreboard) -> dict[str, dict[str, Any]]:
+    return {
+        level: {
+            "clear_rate": row.score.clear_rate,
+            "episodes": row.score.episodes,
+            "low": row.score.interval.low,
+            "high": row.score.interval.high,
+            "ends": dict(row.score.ends),
+            "steps": row.steps,
+            "policy": Path(row.policy).name,
+        }
+        for level, row in board.rows.items()
+    }
