@@ -60,7 +60,7 @@ def test_a_misspelt_name_gets_a_suggestion() -> None:
 
 
 def test_an_unknown_name_lists_the_known_ones_and_the_option_for_plugins() -> None:
-    with pytest.raises(PluginError, match=r"available: built-in, mine.*--plugin MODULE"):
+    with pytest.raises(PluginError, match=r"available: built-in, mine; use --plugin MODULE"):
         make_registry().get("xyz")
 
 
