@@ -60,7 +60,7 @@ def compare_agent_steps(options: argparse.Namespace, rom: Path) -> list[Comparis
     ratio = best["ours"] / best["stable-retro"]
     text = "agent steps/s, 1 env, 1 thread (skip 4, grey 84x84, stack 4), against stable-retro"
     return [
-        Comparison(text, f"{best['ours']:,.0f}", f"{best['stable-retro']:,.0f}", ratio, "x", 25)
+        Comparison(text, f"{best['ours']:,.0f}", f"{best['stable-retro']:,.0f}", ratio, "x", 36)
     ]
 
 

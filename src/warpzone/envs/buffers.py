@@ -1,8 +1,8 @@
 """Arrays of a vector environment: observations leased to the user, infos copied in one piece.
 
 Allocating observations anew at every step would cost more than writing them, so their memory is
-reused. Ownership is explicit: `ObsBuffers.lease` returns arrays that are views of one array made
-for this lease. Views and tensors of them refer to that array too, so it is finalized exactly when
+reused. Ownership is explicit: `ObsBuffers.lease` returns one array made for this lease, or views of
+it. Further views and tensors of them refer to that array too, so it is finalized exactly when
 nothing refers to the observation any more, and its finalizer returns the memory. No reference is
 counted, and any thread may drop the last one.
 """
@@ -48,32 +48,36 @@ class ObsBuffer:
             shapes: Those of the observations.
             make_batch: Returns the native batch that writes into such arrays.
         """
-        self._shapes = shapes
-        size = sum(int(np.prod(shape)) for shape in shapes.values())
+        self._parts: list[tuple[str | None, tuple[int, ...], int]] = []
+        size = 0
+        for name, shape in shapes.items():
+            self._parts.append((name, shape, size))
+            size += int(np.prod(shape))
+        self._single_shape = shapes.get(None)
         # Not an array: NumPy makes the innermost array of a chain of views the base of each view,
         # and that must be the array of the lease.
         self._memory = bytearray(size)
         self.batch = make_batch(self._carve(self._memory))
         self.on_release: Callable[[ObsBuffer], None] | None = None
         self._watch: weakref.ref[Any] | None = None
+        self._dropped = self._release  # Bound once: a lease is made at every step.
 
     def lease(self) -> Obs:
         """Returns the arrays; `on_release` is called when nothing refers to them any more."""
-        whole = np.ndarray(len(self._memory), _BYTE, self._memory)
+        single = self._single_shape
+        whole = np.ndarray(single or len(self._memory), _BYTE, self._memory)
         if self.on_release is not None:
-            self._watch = weakref.ref(whole, self._release)
-        return self._carve(whole)
+            self._watch = weakref.ref(whole, self._dropped)
+        return whole if single else self._carve(whole)
 
     def _release(self, _: object) -> None:
         if self.on_release is not None:
             self.on_release(self)
 
     def _carve(self, whole: Any) -> Obs:
-        arrays = {}
-        begin = 0
-        for name, shape in self._shapes.items():
-            arrays[name] = array = np.ndarray(shape, _BYTE, whole, begin)
-            begin += array.nbytes
+        arrays = {
+            name: np.ndarray(shape, _BYTE, whole, begin) for name, shape, begin in self._parts
+        }
         return arrays.get(None, arrays)
 
 

@@ -91,13 +91,12 @@ class StepArrays:
 
     def result(self, obs: Obs, **more: Any) -> StepResult:
         """Returns the result of a step that wrote into `obs`; `more` goes into its info."""
-        return (
-            obs,
-            self._reward.copy(),
-            self._terminated.copy(),
-            self._truncated.copy(),
-            self.step_info(self._terminated | self._truncated, **more),
-        )
+        terminated, truncated = self._terminated.copy(), self._truncated.copy()
+        if self._final_info is None:
+            info = self.info.info(**more)
+        else:
+            info = self.step_info(terminated | truncated, **more)
+        return obs, self._reward.copy(), terminated, truncated, info
 
     def step_info(self, ended: NDArray[np.bool_], **more: Any) -> dict[str, Any]:
         """Returns the info; with same-step autoreset also the last moments of ended episodes."""

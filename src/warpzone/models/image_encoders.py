@@ -41,7 +41,8 @@ class ImageEncoder(Encoder):
     def forward(self, obs: Tensor) -> Tensor:
         """Encodes images, prepared or not."""
         prepared = obs if obs.is_floating_point() else self.prepare(obs)
-        return functional.relu(self.linear(self.layers(prepared)))
+        # In place here and between layers: no layer needs its own output to compute gradients.
+        return functional.relu(self.linear(self.layers(prepared)), inplace=True)
 
 
 class NatureEncoder(ImageEncoder):
@@ -52,11 +53,11 @@ class NatureEncoder(ImageEncoder):
         first, second, third = channels
         layers = nn.Sequential(
             orthogonal(nn.Conv2d(shape[0], first, 8, stride=4)),
-            nn.ReLU(),
+            nn.ReLU(inplace=True),
             orthogonal(nn.Conv2d(first, second, 4, stride=2)),
-            nn.ReLU(),
+            nn.ReLU(inplace=True),
             orthogonal(nn.Conv2d(second, third, 3, stride=1)),
-            nn.ReLU(),
+            nn.ReLU(inplace=True),
             nn.Flatten(),
         )
         super().__init__(layers, shape, size)
@@ -79,9 +80,9 @@ class SpaceToDepthEncoder(ImageEncoder):
         layers = nn.Sequential(
             ChannelsFirst(),
             orthogonal(nn.Conv2d(shape[0] * BLOCK_SIZE**2, first, 3, stride=2, padding=1)),
-            nn.ReLU(),
+            nn.ReLU(inplace=True),
             orthogonal(nn.Conv2d(first, second, 3, stride=2, padding=1)),
-            nn.ReLU(),
+            nn.ReLU(inplace=True),
             nn.Flatten(),
         )
         # The layout that `space_to_depth` produces.
