@@ -90,7 +90,7 @@ sanitize: $(VENV)/.tools  ## Run the native tests with AddressSanitizer and UBSa
 
 # The parts with threads of their own. TSan reserves addresses that a randomized layout may use, so
 # the layout is fixed where the tool for it exists.
-SANITIZED_THREADS ?= common_task_queue|vector_async|policy_player|policy_row_adam|policy_sparse|search_game
+SANITIZED_THREADS ?= common_task_queue|vector_async|policy_(player|row_adam|sparse|image_blocks)|search_game
 sanitize-threads: $(VENV)/.tools  ## Run the native tests of threaded code with ThreadSanitizer
 	$(CMAKE) -S . -B build/sanitize-threads $(GENERATOR) -DCMAKE_BUILD_TYPE=Release \
 		-DWARPZONE_BINDINGS=OFF -DWARPZONE_NATIVE_TESTS=ON -DWARPZONE_SANITIZE_THREADS=ON

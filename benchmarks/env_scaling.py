@@ -135,7 +135,9 @@ def main() -> None:
         f"{datetime.now(UTC):%Y-%m-%d}, {machine['cpu']}, {machine['cores']} cores, load average "
         f"{load:.1f} before the run. Microseconds per step of one environment, median of "
         f"{options.turns} turns of {options.seconds:g} s; {options.clock} clock for one thread, "
-        "wall clock for two.\n\n"
+        "wall clock for two."
+        + (" **The machine was busy: these figures are provisional.**" if load > 1 else "")
+        + "\n\n"
         + "\n\n".join(f"From {obs}:\n\n{table(rows)}" for obs, rows in costs.items())
         + "\n"
     )

@@ -8,12 +8,10 @@
 #include <string>
 #include <type_traits>
 
-// One copy of a function for each instruction set, chosen when the module is loaded.
-#if defined(__x86_64__) && defined(__GNUC__) && defined(__linux__)
-#define WARPZONE_CLONES __attribute__((target_clones("avx2", "default")))
+#if defined(__x86_64__) && defined(__GNUC__)
+#define WARPZONE_X86_DISPATCH 1
 #define WARPZONE_INLINE __attribute__((always_inline)) inline
 #else
-#define WARPZONE_CLONES
 #define WARPZONE_INLINE inline
 #endif
 
@@ -55,13 +53,21 @@ WARPZONE_INLINE void write_blocks(const std::uint8_t* image, ImageShape shape, i
   }
 }
 
-WARPZONE_CLONES void write_image(const std::uint8_t* image, ImageShape shape, int background,
-                                 float* out) {
+#if defined(WARPZONE_X86_DISPATCH)
+/// The same loop, which the compiler turns into AVX2 instructions here.
+template <typename Number>
+__attribute__((target("avx2"))) void write_blocks_avx2(const std::uint8_t* image, ImageShape shape,
+                                                       int background, Number* out) {
   write_blocks(image, shape, background, out);
 }
+#endif
 
-WARPZONE_CLONES void write_image(const std::uint8_t* image, ImageShape shape, int background,
-                                 std::uint16_t* out) {
+template <typename Number>
+void write_image(const std::uint8_t* image, ImageShape shape, int background, Number* out) {
+#if defined(WARPZONE_X86_DISPATCH)
+  static const bool has_avx2 = __builtin_cpu_supports("avx2");
+  if (has_avx2) return write_blocks_avx2(image, shape, background, out);
+#endif
   write_blocks(image, shape, background, out);
 }
 
