@@ -28,7 +28,7 @@ from warpzone.bench.peers.serve import Worker, measure
 from warpzone.config import make_config
 from warpzone.training.trainer import Trainer
 
-BARS = {"pixels": 15, "tiles": 80}
+BARS = {"pixels": 25, "tiles": 80}
 
 
 def trainer(obs: str) -> Trainer:
