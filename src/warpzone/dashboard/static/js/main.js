@@ -25,7 +25,10 @@ function drawHeader(page) {
   document.documentElement.lang = language === "zh" ? "zh-CN" : "en";
   document.querySelector(".skip").textContent = t("skip");
   document.getElementById("language").textContent = otherLanguage();
-  document.getElementById("theme").textContent = t("theme");
+  const theme = document.getElementById("theme");
+  theme.textContent = "◐";
+  theme.title = t("theme");
+  theme.setAttribute("aria-label", t("theme"));
   const current = page === "run" ? "runs" : page;
   replace(
     document.getElementById("nav"),
