@@ -34,7 +34,7 @@ void set(Registers& registers, Value value) {
 }
 
 /// `Console.ram` is a live view that any thread may read and write, so a frame runs with the GIL
-/// held: it takes some tens of microseconds. This is where a long run of frames gives way.
+/// held: it takes some tens of microseconds. A long run of frames releases it here.
 void let_others_run() {
   {
     const nb::gil_scoped_release release;
@@ -79,7 +79,7 @@ void bind_console(nb::module_& module) {
             self.run_frame(buttons, render, buttons2);
           },
           "buttons"_a = 0, "render"_a = true, "buttons2"_a = 0,
-          "Runs to the end of the next picture with the given buttons held (bits A, B, Select, "
+          "Runs to the end of the next frame with the given buttons held (bits A, B, Select, "
           "Start, Up, Down, Left, Right from bit 0). Other threads see the console before or after "
           "the frame, never in the middle of it.")
       .def(
@@ -100,16 +100,16 @@ void bind_console(nb::module_& module) {
           nb::rv_policy::automatic,
           "The 2 KiB of RAM: a live view, so writing to it changes the machine.")
       .def_prop_ro("screen", &rgb_screen, nb::rv_policy::automatic,
-                   "The last drawn picture, 240 x 256 x 3.")
+                   "The last drawn frame, 240 x 256 x 3.")
       .def_prop_ro(
           "colours",
           [](const Console& self) {
             return copy_of(self.screen(), nes::kScreenWidth * nes::kScreenHeight);
           },
-          nb::rv_policy::automatic, "The last drawn picture as colour numbers (0-63), row by row.")
+          nb::rv_policy::automatic, "The last drawn frame as colour numbers (0-63), row by row.")
       .def(
           "nametable", [](const Console& self) { return copy_of(self.state().ppu.vram, 2048); },
-          "A copy of the 2 KiB of picture memory that hold the nametables.")
+          "A copy of the 2 KiB of frame memory that hold the nametables.")
       .def(
           "oam", [](const Console& self) { return copy_of(self.state().ppu.oam, 256); },
           "A copy of the sprite memory.")

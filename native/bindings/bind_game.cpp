@@ -47,7 +47,7 @@ void start(Console& console, const std::string& game_name, const std::string& le
   }
 }
 
-/// What the game is told before START to begin a level.
+/// What is written to RAM before START to begin a level.
 nb::dict level_numbers(const std::string& game_name, const std::string& level_name) {
   const mario::Game game = game_named(game_name);
   const mario::Level level = mario::parse_level(level_name, game);
@@ -146,7 +146,7 @@ void bind_game(nb::module_& module) {
       "END_REASONS.");
   module.def(
       "classic_flag_get", [](RamView ram) { return mario::classic_flag_get(ram.data); }, "ram"_a,
-      "What gym-super-mario-bros tells as flag_get.");
+      "What gym-super-mario-bros reports as flag_get.");
   module.def("classic_skip_scripted", &mario::classic_skip_scripted, "console"_a,
              "Runs on to the next moment in which Mario obeys, as gym-super-mario-bros does.");
   module.def(
@@ -223,7 +223,7 @@ void bind_game(nb::module_& module) {
                 [&](const InfoSlot& out) { write_classic_info(ram.data, self, flag_get, out); });
           },
           "ram"_a, "flag_get"_a,
-          "The same as gym-super-mario-bros tells it, of a copy of the RAM.");
+          "The same as gym-super-mario-bros reports it, of a copy of the RAM.");
 
   nb::class_<ImageWriter>(module, "ImageWriter", "Turns screens into the images of observations.")
       .def(

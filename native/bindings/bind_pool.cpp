@@ -30,7 +30,7 @@ using Array = CallerArray<Value>;
 
 [[noreturn]] void refuse(const std::string& text) { throw std::invalid_argument(text); }
 
-/// Way points far outside every level would overflow the distances between them.
+/// Waypoints far outside every level would overflow the distances between them.
 constexpr std::int32_t kFarthest = 1 << 20;
 
 /// Arrays that were checked once and are kept alive.
@@ -160,16 +160,16 @@ OwnedArray<std::uint8_t> ram_of(Pool& pool) {
   return array_of(all.data(), {static_cast<std::size_t>(pool.size()), kRam});
 }
 
-std::shared_ptr<mario::Route> make_route(const std::vector<std::vector<std::int32_t>>& way,
+std::shared_ptr<mario::Route> make_route(const std::vector<std::vector<std::int32_t>>& numbers,
                                          std::int32_t x_tolerance, std::int32_t above,
                                          std::int32_t below, std::int32_t window) {
-  std::vector<mario::WayPoint> points;
-  for (const auto& point : way) {
-    if (point.size() != 3) refuse("a way point is (area, x, y)");
+  std::vector<mario::Waypoint> points;
+  for (const auto& point : numbers) {
+    if (point.size() != 3) refuse("a waypoint is (area, x, y)");
     const auto near = [](std::int32_t v) { return v >= -kFarthest && v <= kFarthest; };
     if (point[0] < 0 || point[0] > 0xFFFF || !near(point[1]) || !near(point[2])) {
-      refuse("way point (" + std::to_string(point[0]) + ", " + std::to_string(point[1]) + ", " +
-             std::to_string(point[2]) + ") is in no level");
+      refuse("waypoint (" + std::to_string(point[0]) + ", " + std::to_string(point[1]) + ", " +
+             std::to_string(point[2]) + ") is not in any level");
     }
     points.push_back({static_cast<std::uint16_t>(point[0]), point[1], point[2]});
   }
@@ -187,8 +187,8 @@ OwnedArray<std::uint8_t> screen_of(Pool& pool, int lane) {
 void bind_pool(nb::module_& module) {
   nb::class_<Batch>(module, "Batch", "The arrays of a batch, checked and kept.");
 
-  nb::class_<mario::Route>(module, "Route", "Way points along which progress is measured.")
-      .def(nb::new_(&make_route), "way"_a, "x_tolerance"_a = 16, "above"_a = 40, "below"_a = 40,
+  nb::class_<mario::Route>(module, "Route", "Waypoints along which progress is measured.")
+      .def(nb::new_(&make_route), "points"_a, "x_tolerance"_a = 16, "above"_a = 40, "below"_a = 40,
            "window"_a = 384);
   nb::class_<Pool>(module, "Pool", "Many games over a few threads.")
       .def(

@@ -1,4 +1,4 @@
-/// Search for ways through a level, and the replay that proves them.
+/// Search for solutions of a level, and the replay that proves them.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -25,8 +25,8 @@ using namespace nb::literals;
 namespace {
 
 constexpr std::size_t kMegabyte = std::size_t{1} << 20;
-// What a trace tells of a frame: area, x, y, whether the place counts, whether Mario obeys, whether
-// a maze checks the way here.
+// What a trace records per frame: area, x, y, whether the place counts, whether Mario obeys,
+// whether a maze checks the path here.
 constexpr std::size_t kTraceColumns = 6;
 
 const char* ending_name(search::Ending ending) {
@@ -59,14 +59,14 @@ struct SharedSearch {
   SharedSearch(std::shared_ptr<const nes::Cartridge> cartridge, const search::Options& options)
       : search(std::move(cartridge), options) {}
 
-  /// Whole rounds until time, frames, or the first way end it. Returns true when it is done.
+  /// Whole rounds until time, frames, or the first solution end it. Returns true when it is done.
   bool run(double seconds, std::int64_t most_frames, bool improve) {
     using Clock = std::chrono::steady_clock;
     const nb::gil_scoped_release release;
     const std::scoped_lock lock(mutex);
     const auto end = Clock::now() + std::chrono::duration<double>(seconds);
     const auto done = [&] {
-      return search.counts().frames >= most_frames || (search.way() && !improve);
+      return search.counts().frames >= most_frames || (search.solution() && !improve);
     };
     while (!done() && Clock::now() < end) search.run_round();
     return done();
@@ -75,16 +75,17 @@ struct SharedSearch {
   nb::dict progress() {
     const std::scoped_lock lock(mutex);
     const search::Archive& archive = search.archive();
-    nb::dict told;
-    told["rounds"] = search.counts().rounds;
-    told["frames"] = search.counts().frames;
-    told["refuted"] = search.counts().refuted;
-    told["cells"] = archive.size();
-    told["forgotten"] = archive.forgotten();
-    told["memory"] = archive.memory();
-    told["memory_limit"] = archive.memory_limit();
-    told["solution_frames"] = search.way() ? nb::cast(search.way()->result.frames) : nb::none();
-    return told;
+    nb::dict counts;
+    counts["rounds"] = search.counts().rounds;
+    counts["frames"] = search.counts().frames;
+    counts["refuted"] = search.counts().refuted;
+    counts["cells"] = archive.size();
+    counts["forgotten"] = archive.forgotten();
+    counts["memory"] = archive.memory();
+    counts["memory_limit"] = archive.memory_limit();
+    counts["solution_frames"] =
+        search.solution() ? nb::cast(search.solution()->result.frames) : nb::none();
+    return counts;
   }
 
   search::Search search;
@@ -141,7 +142,7 @@ void bind_way_replay(nb::module_& module) {
                    [](const Replayed& r) { return mario::level_name(r.result.end_level); })
       .def_prop_ro(
           "ending_frames", [](const Replayed& r) { return r.result.ending_frames; },
-          "From the start of the level to the moment that tells the ending.")
+          "From the start of the level to the moment that decides the ending.")
       .def_prop_ro("area_changes", [](const Replayed& r) { return r.result.area_changes; })
       .def_prop_ro("trace", &trace_of, nb::rv_policy::automatic,
                    "A row for the start and for every frame: area, x, y, counts, obeys, in a maze.")
@@ -152,7 +153,7 @@ void bind_way_replay(nb::module_& module) {
       });
   module.def("replay", &play, "image"_a, "game"_a, "level"_a, "frame_skip"_a, "inputs"_a,
              "trace"_a = false, "states_at"_a = std::vector<std::int32_t>{},
-             "Begins a level from power-on, plays inputs (a controller byte for each step), then "
+             "Begins a level from power-on, plays inputs (one controller byte per step), then "
              "none until the game has gone somewhere. `states_at` lists frames to save.");
 }
 
@@ -181,16 +182,16 @@ void bind_search(nb::module_& module) {
       .def("run", &SharedSearch::run, "seconds"_a,
            "most_frames"_a = std::numeric_limits<std::int64_t>::max(), "improve"_a = false,
            "Goes on for about so long, in whole rounds. Returns True when the frames are spent or, "
-           "unless it shall improve, a way is found.")
+           "unless it shall improve, a solution is found.")
       .def("progress", &SharedSearch::progress, "How far it has come.")
       .def_prop_ro(
           "solution",
           [](SharedSearch& self) -> std::optional<nb::bytes> {
             const std::scoped_lock lock(self.mutex);
-            if (!self.search.way()) return std::nullopt;
-            return bytes_of(self.search.way()->inputs);
+            if (!self.search.solution()) return std::nullopt;
+            return bytes_of(self.search.solution()->inputs);
           },
-          "The inputs of the best way so far, a controller byte for each step, or None.");
+          "The inputs of the best solution so far, one controller byte per step, or None.");
 }
 
 }  // namespace warpzone::bindings

@@ -1,4 +1,4 @@
-/// Game knowledge reads RAM, whosever it is: our console's, or a copy of another machine's.
+/// Game knowledge reads RAM of any machine: our console's, or a copy of another machine's.
 #pragma once
 
 #include <nanobind/nanobind.h>

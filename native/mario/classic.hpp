@@ -23,7 +23,7 @@ bool classic_flag_get(const std::uint8_t* ram);
 /// Whether and why the package ends the episode of a single level here.
 EndReason classic_end_reason(const std::uint8_t* ram);
 
-/// What the package does after a frame that did not end the episode: it runs on, with no buttons
+/// What the package does after a frame that did not end the episode: it continues, with no buttons
 /// pressed and nothing rewarded, until scripted moments are over. At most a bounded number of
 /// frames.
 void classic_skip_scripted(nes::Console& console);

@@ -33,12 +33,12 @@ struct Episode {
   bool level_cleared = false;          ///< The present level, whose ending may still be running.
   EndReason end = EndReason::running;  ///< Set by whoever judges the step.
   std::array<std::uint8_t, 2> reserved{};
-  std::int32_t clears = 0;  ///< Since reset, for episodes that go on after a clear.
-  std::int32_t deaths = 0;  ///< Since reset, for episodes that go on after a death.
+  std::int32_t clears = 0;  ///< Since reset, for episodes that continue after a clear.
+  std::int32_t deaths = 0;  ///< Since reset, for episodes that continue after a death.
   std::int32_t frames = 0;  ///< Since reset.
   std::int32_t last_progress = 0;
 
-  /// `last_level_index` tells a cleared castle from a cleared game; see last_level_of.
+  /// `last_level_index` distinguishes a cleared game from a cleared castle; see last_level_of.
   void reset(const std::uint8_t* ram, std::uint8_t last_level_index);
   /// An agent step begins: events are those of this step from here on.
   void begin_step() { events = Events{}; }

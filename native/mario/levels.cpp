@@ -73,7 +73,7 @@ void write_level(nes::Console& console, Game game, Level level) {
 }
 
 // The level is written before every press, since the game turns it into an area when START is
-// seen. Returns false when the title never gives way.
+// seen. Returns false when the title screen never ends.
 bool pass_title(nes::Console& console, Game game, Level level) {
   const std::uint8_t* memory = console.ram();
   for (int frame = 0; frame < kTitleFrames; ++frame) {

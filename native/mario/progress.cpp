@@ -6,36 +6,36 @@
 namespace warpzone::mario {
 namespace {
 
-// Mario moves three or four pixels a frame; a larger step between neighbours of a way is a pipe or
-// a maze loop. The bound leaves room for ways recorded every few frames.
+// Mario moves three or four pixels per frame; a larger step between neighbouring points is a pipe
+// or a maze loop. The bound leaves room for points recorded every few frames.
 constexpr std::int32_t kLargestStep = 64;
-// Points nearer to the last one kept tell nothing new.
+// Points nearer to the last one kept add nothing.
 constexpr std::int32_t kPointSpacing = 8;
 
-bool same_stretch(const WayPoint& a, const WayPoint& b) {
+bool same_stretch(const Waypoint& a, const Waypoint& b) {
   return a.area == b.area && std::abs(a.x - b.x) <= kLargestStep;
 }
 
 }  // namespace
 
-Route::Route(std::span<const WayPoint> way, const RouteOptions& options) : options_(options) {
+Route::Route(std::span<const Waypoint> points, const RouteOptions& options) : options_(options) {
   std::int32_t distance = 0;
-  for (std::size_t i = 0; i < way.size(); ++i) {
-    const bool joined = i > 0 && same_stretch(way[i - 1], way[i]);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const bool joined = i > 0 && same_stretch(points[i - 1], points[i]);
     if (joined) {
-      distance += std::abs(way[i].x - way[i - 1].x);
+      distance += std::abs(points[i].x - points[i - 1].x);
     }
-    const bool last = i + 1 == way.size();
+    const bool last = i + 1 == points.size();
     const bool keep = points_.empty() || !joined || last ||
-                      std::abs(way[i].x - points_.back().place.x) >= kPointSpacing ||
-                      std::abs(way[i].y - points_.back().place.y) >= kPointSpacing * 2;
+                      std::abs(points[i].x - points_.back().place.x) >= kPointSpacing ||
+                      std::abs(points[i].y - points_.back().place.y) >= kPointSpacing * 2;
     if (keep) {
-      points_.push_back({way[i], distance});
+      points_.push_back({points[i], distance});
     }
   }
 }
 
-bool Route::is_at(const WayPoint& point, const Place& place) const {
+bool Route::is_at(const Waypoint& point, const Place& place) const {
   const std::int32_t lower = place.y - point.y;
   return point.area == place.area && std::abs(point.x - place.x) <= options_.x_tolerance &&
          lower >= -options_.above && lower <= options_.below;
@@ -69,7 +69,7 @@ std::int32_t Route::nearest(const Place& place) const {
   std::int32_t best = -1;
   std::int32_t best_gap = 0;
   for (std::size_t i = 0; i < points_.size(); ++i) {
-    const WayPoint& point = points_[i].place;
+    const Waypoint& point = points_[i].place;
     const std::int32_t gap = std::abs(point.x - place.x) + std::abs(point.y - place.y);
     // Of equals the later one: rather pay too little than a stretch that was skipped.
     if (is_at(point, place) && (best < 0 || gap <= best_gap)) {
@@ -86,9 +86,9 @@ void Progress::reset(const Place& place, const Route* route) {
   areas[0] = {.key = place.area, .furthest = place.x};
   area_count = 1;
   if (route != nullptr && !route->empty()) {
-    way_point = route->nearest(place);
+    waypoint = route->nearest(place);
     start_distance =
-        way_point < 0 ? 0 : route->points()[static_cast<std::size_t>(way_point)].distance;
+        waypoint < 0 ? 0 : route->points()[static_cast<std::size_t>(waypoint)].distance;
   }
 }
 
@@ -123,14 +123,14 @@ bool Progress::update_areas(const Place& place) {
 }
 
 bool Progress::update_route(const Place& place, const Route& route) {
-  const std::int32_t reached = route.match(way_point, place);
-  if (reached == way_point) {
+  const std::int32_t reached = route.match(waypoint, place);
+  if (reached == waypoint) {
     return false;
   }
-  way_point = reached;
+  waypoint = reached;
   const std::int32_t before = total;
-  total = std::max(total,
-                   route.points()[static_cast<std::size_t>(way_point)].distance - start_distance);
+  total =
+      std::max(total, route.points()[static_cast<std::size_t>(waypoint)].distance - start_distance);
   return total > before;
 }
 

@@ -1,10 +1,11 @@
 /// How far Mario has come: a number that only grows, and never pays the same stretch twice.
 ///
-/// Raw x is no measure: it falls by 1,024 when a maze loops back and restarts in every sub-area.
-/// Without a route, progress is the sum over the areas of a level of the furthest x reached there
-/// minus the x of first entry; bonus areas above the clouds, which have no end, pay nothing. With a
-/// route it is the distance along the route of the furthest way point reached in order. Either way
-/// only places that count are credited (Place::counts): running off a ledge pays nothing.
+/// Raw x does not measure progress: it falls by 1,024 when a maze loops back and restarts in every
+/// sub-area. Without a route, progress is the sum over the areas of a level of the furthest x
+/// reached there minus the x of first entry; bonus areas above the clouds, which have no end, pay
+/// nothing. With a route it is the distance along the route of the furthest waypoint reached in
+/// order. In both cases only places that count are credited (Place::counts): running off a ledge
+/// pays nothing.
 #pragma once
 
 #include <array>
@@ -17,7 +18,7 @@
 
 namespace warpzone::mario {
 
-struct WayPoint {
+struct Waypoint {
   std::uint16_t area = 0;  ///< As Place::area.
   std::int32_t x = 0;
   std::int32_t y = 0;
@@ -25,24 +26,24 @@ struct WayPoint {
 
 struct RouteOptions {
   std::int32_t x_tolerance = 16;
-  /// Pixels that a place may lie above and below the way: above, so that a ceiling does not pay for
-  /// passing the exit beneath it; below, so that the wrong corridor of a maze does not.
+  /// Pixels that a place may lie above and below the route: above, so that a ceiling does not pay
+  /// for passing the exit beneath it; below, so that the wrong corridor of a maze does not.
   std::int32_t above = 40, below = 40;
   std::int32_t window = 384;  ///< Distance along the route that may be passed over in one go.
 };
 
-/// A way through a level, thinned and with distances. Immutable; shared by any number of lanes.
+/// A path through a level, thinned and with distances. Immutable; shared by any number of lanes.
 class Route {
  public:
   struct Point {
-    WayPoint place;
+    Waypoint place;
     std::int32_t distance = 0;  ///< Sum of |dx| from the beginning of the route.
   };
 
   Route() = default;
-  /// `way` is where Mario was, in order, at least every few frames. A jump of more than 64 pixels
-  /// or into another area (a pipe, a maze loop) adds no distance.
-  explicit Route(std::span<const WayPoint> way, const RouteOptions& options = {});
+  /// `points` is where Mario was, in order, at least every few frames. A jump of more than 64
+  /// pixels or into another area (a pipe, a maze loop) adds no distance.
+  explicit Route(std::span<const Waypoint> points, const RouteOptions& options = {});
 
   bool empty() const { return points_.empty(); }
   const std::vector<Point>& points() const { return points_; }
@@ -56,7 +57,7 @@ class Route {
   std::int32_t nearest(const Place& place) const;
 
  private:
-  bool is_at(const WayPoint& point, const Place& place) const;
+  bool is_at(const Waypoint& point, const Place& place) const;
 
   std::vector<Point> points_;
   RouteOptions options_;
@@ -74,7 +75,7 @@ struct Progress {
   };
 
   std::int32_t total = 0;           ///< Pixels since reset; never falls.
-  std::int32_t way_point = -1;      ///< Index of the last route point reached, -1 before the first.
+  std::int32_t waypoint = -1;       ///< Index of the last route point reached, -1 before the first.
   std::int32_t start_distance = 0;  ///< Distance along the route at reset.
   std::uint8_t level = 0;           ///< The areas belong to this level; another one starts afresh.
   std::uint8_t area_count = 0;

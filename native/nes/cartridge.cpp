@@ -9,7 +9,7 @@ namespace warpzone::nes {
 namespace {
 
 constexpr std::size_t kHeaderSize = 16, kTrainerSize = 512;
-constexpr std::size_t kProgramUnit = 16384, kPictureUnit = 8192;
+constexpr std::size_t kProgramUnit = 16384, kPatternUnit = 8192;
 
 std::string count(std::size_t bytes) { return std::to_string(bytes) + " bytes"; }
 
@@ -41,17 +41,17 @@ std::shared_ptr<const Cartridge> Cartridge::parse(std::span<const std::uint8_t> 
     throw CartridgeError("four-screen nametables are not supported");
   }
   const std::size_t program_size = image[4] * kProgramUnit;
-  const std::size_t picture_size = image[5] * kPictureUnit;
+  const std::size_t pattern_size = image[5] * kPatternUnit;
   if (program_size != kProgramUnit && program_size != 2 * kProgramUnit) {
     throw CartridgeError("a mapper-0 cartridge has 16 or 32 KiB of program, this header says " +
                          count(program_size));
   }
-  if (picture_size > kPictureUnit) {
+  if (pattern_size > kPatternUnit) {
     throw CartridgeError("a mapper-0 cartridge has at most 8 KiB of patterns, this header says " +
-                         count(picture_size));
+                         count(pattern_size));
   }
   const std::size_t trainer = (image[6] & 0x04) != 0 ? kTrainerSize : 0;
-  const std::size_t expected = kHeaderSize + trainer + program_size + picture_size;
+  const std::size_t expected = kHeaderSize + trainer + program_size + pattern_size;
   if (image.size() < expected) {
     throw CartridgeError("the image is cut short: its header promises " + count(expected) +
                          ", it has " + count(image.size()));
@@ -63,15 +63,15 @@ std::shared_ptr<const Cartridge> Cartridge::parse(std::span<const std::uint8_t> 
   if (program_size == kProgramUnit) {
     cartridge->program_.insert(cartridge->program_.end(), program, program + program_size);
   }
-  const std::uint8_t* picture = program + program_size;
-  cartridge->picture_.assign(picture, picture + picture_size);
-  cartridge->pattern_rows_ = expand_patterns(cartridge->picture_);
+  const std::uint8_t* patterns = program + program_size;
+  cartridge->patterns_.assign(patterns, patterns + pattern_size);
+  cartridge->pattern_rows_ = expand_patterns(cartridge->patterns_);
   const Mirroring mirroring =
       (image[6] & 0x01) != 0 ? Mirroring::kVertical : Mirroring::kHorizontal;
   cartridge->mapper_ = make_mapper0(static_cast<std::uint32_t>(program_size), mirroring);
   cartridge->decoded_ = decode_program(cartridge->program_.data());
   cartridge->fingerprint_ =
-      hash_bytes(cartridge->picture_, hash_bytes(cartridge->program_, image[6] & 0x01u));
+      hash_bytes(cartridge->patterns_, hash_bytes(cartridge->program_, image[6] & 0x01u));
   return cartridge;
 }
 

@@ -1,4 +1,4 @@
-/// A cartridge: the program and picture memory of an iNES file, parsed once and shared by every
+/// A cartridge: the program and pattern memory of an iNES file, parsed once and shared by every
 /// console that runs it. Immutable after construction, so any number of threads may read it.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace warpzone::nes {
 
-/// Raised for an image that is no cartridge this machine can run; the text is meant for people.
+/// Raised for a ROM that this machine cannot run; the text is meant for users.
 struct CartridgeError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -30,21 +30,21 @@ class Cartridge {
   /// The same 32 KiB decoded for the fast interpreter.
   const DecodedProgram& decoded() const { return decoded_; }
 
-  bool has_picture_ram() const { return picture_.empty(); }
+  bool has_pattern_ram() const { return patterns_.empty(); }
   /// 8 KiB pattern memory, or empty when the cartridge has RAM in its place.
-  const std::vector<std::uint8_t>& picture() const { return picture_; }
+  const std::vector<std::uint8_t>& patterns() const { return patterns_; }
   /// The same patterns, one 8-pixel row a word (see patterns.hpp).
   const std::vector<std::uint64_t>& pattern_rows() const { return pattern_rows_; }
 
   const Mapper& mapper() const { return *mapper_; }
-  /// Identifies program and picture memory (not the header); save states carry it.
+  /// Identifies program and pattern memory (not the header); save states carry it.
   std::uint64_t fingerprint() const { return fingerprint_; }
 
  private:
   Cartridge() = default;
 
   std::vector<std::uint8_t> program_;
-  std::vector<std::uint8_t> picture_;
+  std::vector<std::uint8_t> patterns_;
   std::vector<std::uint64_t> pattern_rows_;
   std::unique_ptr<const Mapper> mapper_;
   DecodedProgram decoded_;

@@ -23,7 +23,7 @@ static_assert(std::has_unique_object_representations_v<StateHeader>);
 /// A checksum proves little about a forged state: indices that would leave an array are checked.
 bool within_bounds(const MachineState& s) {
   const PpuState& p = s.ppu;
-  // The place in the picture follows from the clocks, but for the dot that odd frames leave out.
+  // The place in the frame follows from the clocks, except for the dot that odd frames skip.
   const auto rows = static_cast<std::uint64_t>(p.line >= 240 ? p.line - 240 : p.line + 22);
   const std::uint64_t dots = rows * kDotsPerLine + static_cast<std::uint64_t>(p.dot);
   const std::uint64_t passed = p.clock - p.frame_start;
@@ -101,11 +101,12 @@ std::vector<std::uint8_t> Console::save() {
 void Console::load(std::span<const std::uint8_t> blob) {
   StateHeader header{};
   if (blob.size() < sizeof header) {
-    throw StateError("this is no save state: it has only " + std::to_string(blob.size()) +
+    throw StateError("this is not a save state: it has only " + std::to_string(blob.size()) +
                      " bytes");
   }
   std::memcpy(&header, blob.data(), sizeof header);
-  if (header.magic != kMagic) throw StateError("this is no save state: its first bytes are wrong");
+  if (header.magic != kMagic)
+    throw StateError("this is not a save state: its first bytes are wrong");
   if (header.version != kVersion) {
     throw StateError("the save state has format version " + std::to_string(header.version) +
                      ", this build reads version " + std::to_string(kVersion));

@@ -1,11 +1,11 @@
-/// One NES: processor, picture unit, sound registers, controllers and a cartridge.
+/// One NES: processor, PPU, sound registers, controllers and a cartridge.
 ///
-/// The machine has two ways to reach the same state. With `exact` every processor cycle moves the
-/// picture unit by three dots, one at a time: slow, literal, the reference. Otherwise program code
+/// The machine has two paths to the same state. With `exact` every processor cycle moves the
+/// PPU by three dots, one at a time: slow, literal, the reference. Otherwise program code
 /// runs through a pre-decoded interpreter up to the next moment at which anything outside the
-/// processor can be noticed, waiting loops are crossed in one step, and the picture unit is brought
+/// processor can be noticed, waiting loops are crossed in one step, and the PPU is brought
 /// forward in closed form when somebody looks. Both give identical RAM, VRAM, OAM, cycle counts and
-/// pictures; tests compare them frame by frame.
+/// frames; tests compare them frame by frame.
 #pragma once
 
 #include <cstddef>
@@ -43,9 +43,9 @@ class Console {
   /// As after the reset button: memory is kept.
   void reset();
 
-  /// Runs until the next picture is complete (scanline 240, dot 0, at an instruction boundary).
+  /// Runs until the next frame is complete (scanline 240, dot 0, at an instruction boundary).
   /// The vertical-blank interrupt therefore comes early in the frame and reads `buttons`.
-  /// With `render` false nothing is drawn and the screen keeps the last drawn picture.
+  /// With `render` false nothing is drawn and the screen keeps the last drawn frame.
   void run_frame(std::uint8_t buttons, bool render, std::uint8_t buttons2 = 0);
 
   /// Executes one instruction (or one interrupt entry) on the reference path.

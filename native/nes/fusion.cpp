@@ -61,7 +61,7 @@ Operation count_loop(const DecodedProgram& code, int at) {
 }
 
 /// How many times the one-byte operation at `at` stands there in a row. The entry after the last
-/// one of the program is no such operation, so the count stays inside.
+/// one of the program is not such an operation, so the count stays inside.
 int chain_length(const DecodedProgram& code, int at) {
   int length = 1;
   while (length < kLongestChain && code[at + length].plain == code[at].plain) ++length;

@@ -125,7 +125,7 @@ dispatch:
     CASE(Jmp) : { at = code + at->operand; }
     ENTER();
     CASE(JmpSelf) : {
-      // Turns that are all alike, and end before anything happens.
+      // Identical iterations that end before anything happens.
       const std::uint64_t turns = (horizon.idle_end - std::min(horizon.idle_end, began())) / 3;
       if (turns == 0) goto literal;
       cycle += turns * 3;
@@ -212,7 +212,7 @@ dispatch:
       last.cycle += turn;
       if (cycle < limit && last == LastTurn{at, cycle, a, x, y, nz, carry, overflow}) {
         // Two turns that left the same registers: so will every other one until what they look at
-        // changes. RAM cannot change before the limit. The picture unit's flags may have changed
+        // changes. RAM cannot change before the limit. The PPU's flags may have changed
         // since this turn looked at them, so they are asked from its beginning on.
         std::uint64_t until = limit;
         if (polls) {

@@ -12,7 +12,7 @@ constexpr std::uint64_t kNever = ~std::uint64_t{0};
 constexpr std::uint64_t kLongestInstruction = 10;
 
 constexpr std::size_t kStateCore = offsetof(MachineState, cartridge_ram);
-constexpr std::uint8_t kCartridgeRamUsed = 1, kPictureRamUsed = 2;
+constexpr std::uint8_t kCartridgeRamUsed = 1, kPatternRamUsed = 2;
 
 }  // namespace
 
@@ -21,7 +21,7 @@ Machine::Machine(std::shared_ptr<const Cartridge> cart, bool exact_path)
       exact(exact_path),
       screen(240 * 256),
       row_emphasis(240),
-      ppu_(state.ppu, *cartridge, state.picture_ram, exact_path, screen.data(),
+      ppu_(state.ppu, *cartridge, state.pattern_ram, exact_path, screen.data(),
            row_emphasis.data()),
       apu_(state.apu) {
   power_on();
@@ -29,7 +29,7 @@ Machine::Machine(std::shared_ptr<const Cartridge> cart, bool exact_path)
 
 void Machine::power_on() {
   std::memset(&state, 0, sizeof state);
-  if (cartridge->has_picture_ram()) state.memory_used |= kPictureRamUsed;
+  if (cartridge->has_pattern_ram()) state.memory_used |= kPatternRamUsed;
   ppu_.power_on();
   apu_.power_on();
   state.cpu.p = flag::kUnused;
@@ -56,8 +56,8 @@ void Machine::copy_state_to(MachineState& out) const {
   if ((state.memory_used & kCartridgeRamUsed) != 0) {
     std::memcpy(out.cartridge_ram, state.cartridge_ram, sizeof state.cartridge_ram);
   }
-  if ((state.memory_used & kPictureRamUsed) != 0) {
-    std::memcpy(out.picture_ram, state.picture_ram, sizeof state.picture_ram);
+  if ((state.memory_used & kPatternRamUsed) != 0) {
+    std::memcpy(out.pattern_ram, state.pattern_ram, sizeof state.pattern_ram);
   }
 }
 
@@ -69,8 +69,8 @@ void Machine::copy_state_from(const MachineState& from) {
   } else if (had_cartridge_ram) {
     std::memset(state.cartridge_ram, 0, sizeof state.cartridge_ram);
   }
-  if ((from.memory_used & kPictureRamUsed) != 0) {
-    std::memcpy(state.picture_ram, from.picture_ram, sizeof state.picture_ram);
+  if ((from.memory_used & kPatternRamUsed) != 0) {
+    std::memcpy(state.pattern_ram, from.pattern_ram, sizeof state.pattern_ram);
   }
   ppu_.state_replaced();
 }

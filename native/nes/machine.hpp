@@ -16,7 +16,7 @@ namespace warpzone::nes {
 inline constexpr int kAccessDot = 2;
 /// A processor cycle is three dots long.
 inline constexpr int kDotsPerCycle = 3;
-/// The picture unit's clock at which an access in processor cycle `cycle` takes effect.
+/// The PPU's clock at which an access in processor cycle `cycle` takes effect.
 inline std::uint64_t clock_of_access(std::uint64_t cycle) {
   return cycle * kDotsPerCycle + kAccessDot;
 }
@@ -59,7 +59,7 @@ class Machine {
   std::uint8_t read_controller(int port);
   void sprite_dma(std::uint8_t page);
 
-  /// How far the program can go on before anything else may act.
+  /// How far the program can run before anything else may act.
   struct Horizon {
     std::uint64_t limit;     ///< Instructions that begin earlier are undisturbed.
     std::uint64_t idle_end;  ///< So are those of a JMP to itself that end no later.

@@ -11,7 +11,7 @@ struct Rgb {
 };
 
 /// Colours for each of the eight settings of the emphasis bits, worked out from the composite
-/// signal that the picture unit produces.
+/// signal that the PPU produces.
 using Palette = std::array<std::array<Rgb, 64>, 8>;
 const Palette& palette();
 

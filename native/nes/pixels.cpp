@@ -17,7 +17,7 @@ void look_up_each(std::uint8_t* out, const std::uint8_t* in, int count, const st
 #if defined(WARPZONE_X86_DISPATCH)
 
 // A byte shuffle looks up 16 entries; a second one serves the next 16, and the bit of the index
-// that tells them apart is moved to the top of each byte, where the blend takes it.
+// that distinguishes them is moved to the top of each byte, where the blend takes it.
 __attribute__((target("avx2"))) inline __m256i shuffle_32(__m256i index, __m256i low,
                                                           __m256i high) {
   return _mm256_blendv_epi8(_mm256_shuffle_epi8(low, index), _mm256_shuffle_epi8(high, index),

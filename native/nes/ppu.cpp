@@ -21,17 +21,17 @@ std::uint16_t with_nametable(std::uint16_t t, std::uint8_t control) {
 
 }  // namespace
 
-Ppu::Ppu(PpuState& state, const Cartridge& cartridge, std::uint8_t* picture_ram, bool exact,
+Ppu::Ppu(PpuState& state, const Cartridge& cartridge, std::uint8_t* pattern_ram, bool exact,
          std::uint8_t* screen, std::uint8_t* emphasis)
     : s_(state),
       cartridge_(cartridge),
-      picture_ram_(picture_ram),
+      pattern_ram_(pattern_ram),
       rows_(cartridge.pattern_rows().data()),
       exact_(exact),
       vertical_(cartridge.mapper().mirroring() == Mirroring::kVertical),
       screen_(screen),
       emphasis_(emphasis) {
-  if (cartridge.has_picture_ram()) {
+  if (cartridge.has_pattern_ram()) {
     own_rows_.resize(8192 / 2);
     rows_ = own_rows_.data();
   }
@@ -55,7 +55,7 @@ void Ppu::reset(std::uint64_t clock) {
 
 void Ppu::state_replaced() {
   sprites_changed();
-  if (!own_rows_.empty()) own_rows_ = expand_patterns({picture_ram_, 8192});
+  if (!own_rows_.empty()) own_rows_ = expand_patterns({pattern_ram_, 8192});
   rows_ = own_rows_.empty() ? cartridge_.pattern_rows().data() : own_rows_.data();
   schedule_flag_event();
 }
@@ -79,8 +79,8 @@ std::uint16_t Ppu::vram_index(std::uint16_t address) const {
 }
 
 std::uint8_t Ppu::pattern_byte(std::uint16_t address) const {
-  return cartridge_.has_picture_ram() ? picture_ram_[address & 0x1FFF]
-                                      : cartridge_.picture()[address & 0x1FFF];
+  return cartridge_.has_pattern_ram() ? pattern_ram_[address & 0x1FFF]
+                                      : cartridge_.patterns()[address & 0x1FFF];
 }
 
 std::uint8_t Ppu::palette_index(std::uint16_t address) const {
@@ -97,11 +97,11 @@ void Ppu::write_vram(std::uint16_t address, std::uint8_t value) {
     s_.palette[palette_index(address)] = value & 0x3F;
   } else if (address >= 0x2000) {
     s_.vram[vram_index(address)] = value;
-  } else if (cartridge_.has_picture_ram()) {
-    picture_ram_[address] = value;
+  } else if (cartridge_.has_pattern_ram()) {
+    pattern_ram_[address] = value;
     const int row = (address >> 4) * 8 + (address & 7);
     const int low = (address & 0x1FF7);
-    own_rows_[row] = expand_row(picture_ram_[low], picture_ram_[low + 8]);
+    own_rows_[row] = expand_row(pattern_ram_[low], pattern_ram_[low + 8]);
   }
 }
 

@@ -1,9 +1,10 @@
-/// The picture unit: registers, timing, flags and the picture.
+/// The PPU: registers, timing, flags and pixels.
 ///
-/// Two ways of moving forward share one state. `step_dot` does literally what happens at one dot
+/// Two paths share one state. `step_dot` does literally what happens at one dot
 /// (ppu_dots.cpp). `advance` reaches any later dot at once (ppu_advance.cpp): scroll in closed
 /// form, flags from a forecast, pixels by whole spans (ppu_draw.cpp). A write that meets a line
-/// half drawn, in a way the closed form does not cover, sends the rest of that line to `step_dot`.
+/// half drawn, in a case that the closed form does not cover, sends the rest of that line to
+/// `step_dot`.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +22,14 @@ inline constexpr std::uint8_t kOverflow = 0x20, kSpriteZero = 0x40, kVblank = 0x
 
 class Ppu {
  public:
-  /// `screen` has 240 x 256 colour numbers, `emphasis` one byte a row.
-  Ppu(PpuState& state, const Cartridge& cartridge, std::uint8_t* picture_ram, bool exact,
+  /// `screen` has 240 x 256 colour numbers, `emphasis` one byte per row.
+  Ppu(PpuState& state, const Cartridge& cartridge, std::uint8_t* pattern_ram, bool exact,
       std::uint8_t* screen, std::uint8_t* emphasis);
 
   void power_on();
   void reset(std::uint64_t clock);
-  /// Brings the state into a form from which the literal and the fast path can both go on, in the
-  /// middle of a picture as well.
+  /// Brings the state into a form from which the literal and the fast path can both continue, in
+  /// the middle of a frame as well.
   void settle(std::uint64_t clock);
   /// Must follow every change of the state from outside (a restored snapshot).
   void state_replaced();
@@ -109,7 +110,7 @@ class Ppu {
   std::uint8_t colour(int slot) const;
   void move_address();
   std::uint8_t read_data();
-  /// Whether a write leaves everything as it is that a picture is made of.
+  /// Whether a write changes nothing that the pixels of a frame depend on.
   bool shows_nothing_new(int index, std::uint8_t value) const;
   void write_control(std::uint8_t value);
   void write_scroll(std::uint8_t value);
@@ -124,7 +125,7 @@ class Ppu {
   void fetch(int phase);
   void load_sprites(int line);
   int overflow_dot_of_line(int line) const;
-  void end_of_picture();
+  void end_of_frame();
 
   // ppu_advance.cpp
   void advance(std::uint64_t clock);
@@ -160,7 +161,7 @@ class Ppu {
 
   PpuState& s_;
   const Cartridge& cartridge_;
-  std::uint8_t* picture_ram_;
+  std::uint8_t* pattern_ram_;
   const std::uint64_t* rows_;  ///< Expanded patterns: the cartridge's, or own_rows_.
   std::vector<std::uint64_t> own_rows_;
   const bool exact_;
@@ -173,7 +174,7 @@ class Ppu {
   bool forecast_valid_ = false;
   std::uint64_t sprite_zero_at_ = 0, overflow_at_ = 0;
   std::uint64_t next_flag_event_ = 0;
-  /// Sprite overflow depends on sprite memory alone: where a whole picture would meet it first.
+  /// Sprite overflow depends on sprite memory alone: where a whole frame would set it first.
   bool overflow_found_ = false;
   LinePosition first_overflow_{};
   bool sprite_bins_valid_ = false;

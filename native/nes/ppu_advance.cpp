@@ -1,4 +1,4 @@
-/// The short path: any number of dots at once, as long as nobody writes in between.
+/// The short path: any number of dots at once, as long as no register is written in between.
 #include <algorithm>
 #include <cstring>
 
@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t kNever = ~std::uint64_t{0};
 constexpr int kVblankSetDot = kDotsPerLine + 1;        ///< After frame_start: line 241, dot 1.
 constexpr int kFlagsClearDot = 21 * kDotsPerLine + 1;  ///< Line 261, dot 1.
-constexpr int kPictureStart = 22 * kDotsPerLine;       ///< Line 0, dot 0, no dot skipped.
+constexpr int kImageStart = 22 * kDotsPerLine;         ///< Line 0, dot 0, no dot skipped.
 
 }  // namespace
 
@@ -24,7 +24,7 @@ std::uint64_t Ppu::clock_of(int line, int dot) const {
   if (s_.line < 240) {
     return s_.clock + static_cast<std::int64_t>((line - s_.line) * kDotsPerLine + dot - s_.dot);
   }
-  return s_.frame_start + kPictureStart - (skips_dot() ? 1 : 0) + line * kDotsPerLine + dot;
+  return s_.frame_start + kImageStart - (skips_dot() ? 1 : 0) + line * kDotsPerLine + dot;
 }
 
 std::uint64_t Ppu::frame_end() const { return clock_of(239, 340) + 1; }
@@ -55,7 +55,7 @@ void Ppu::refresh_flags(std::uint64_t clock) {
     s_.suppress_vblank = 0;
   }
   if (crossed(s_.frame_start + kFlagsClearDot)) s_.status &= 0x1F;
-  if (clock >= s_.frame_start + kPictureStart) {
+  if (clock >= s_.frame_start + kImageStart) {
     forecast();
     if (crossed(sprite_zero_at_)) s_.status |= ppu_status::kSpriteZero;
     if (crossed(overflow_at_)) s_.status |= ppu_status::kOverflow;
@@ -184,7 +184,7 @@ void Ppu::advance(std::uint64_t clock) {
       }
       s_.clock += static_cast<std::uint64_t>(lines) * kDotsPerLine;
       s_.line = static_cast<std::int16_t>(s_.line + lines);
-      if (s_.line == 240) end_of_picture();
+      if (s_.line == 240) end_of_frame();
     } else if (s_.line >= 240 && s_.line < kPreRenderLine) {
       const auto to_pre_render =
           static_cast<std::uint64_t>((kPreRenderLine - s_.line) * kDotsPerLine - s_.dot);
@@ -221,7 +221,7 @@ void Ppu::advance_span(int to) {
     s_.dot = 0;
     s_.overflow_dot = 0;
     s_.line = pre_render ? 0 : static_cast<std::int16_t>(s_.line + 1);
-    if (s_.line == 240) end_of_picture();
+    if (s_.line == 240) end_of_frame();
   }
 }
 

@@ -1,4 +1,4 @@
-/// The literal path: what the picture unit does at each dot.
+/// The literal path: what the PPU does at each dot.
 #include <cstring>
 
 #include "nes/ppu.hpp"
@@ -35,11 +35,11 @@ void Ppu::step_dot() {
     s_.dot = 0;
     s_.overflow_dot = 0;
     s_.line = line == kPreRenderLine ? 0 : line + 1;
-    if (s_.line == 240) end_of_picture();
+    if (s_.line == 240) end_of_frame();
   }
 }
 
-void Ppu::end_of_picture() {
+void Ppu::end_of_frame() {
   s_.frame_start = s_.clock;
   s_.odd_frame ^= 1;
   // Whatever is still in the pipeline is never shown: it is refilled on the pre-render line.

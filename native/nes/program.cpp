@@ -12,8 +12,8 @@ bool is_program(int address) { return address >= 0x8000; }
 
 /// Registers that switch interrupts, drawing or sample playback.
 bool is_switch(int address) {
-  const bool picture_unit = address >= 0x2000 && address < 0x4000 && (address & 7) < 2;
-  return picture_unit || address == 0x4015 || address == 0x4017;
+  const bool ppu = address >= 0x2000 && address < 0x4000 && (address & 7) < 2;
+  return ppu || address == 0x4015 || address == 0x4017;
 }
 
 class Decoder {
@@ -190,9 +190,9 @@ bool can_read_device(int address) {
 }
 
 bool can_write_device(int address) {
-  const bool picture_unit = address >= 0x2000 && address < 0x4000 && (address & 7) >= 2;
+  const bool ppu = address >= 0x2000 && address < 0x4000 && (address & 7) >= 2;
   const bool sound_unit = address >= 0x4000 && address <= 0x4013;
-  return picture_unit || sound_unit || address == 0x4016 || (address >= 0x6000 && address < 0x8000);
+  return ppu || sound_unit || address == 0x4016 || (address >= 0x6000 && address < 0x8000);
 }
 
 DecodedProgram decode_program(const std::uint8_t* program) { return Decoder(program).decode(); }

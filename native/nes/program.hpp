@@ -45,7 +45,7 @@ void fuse_instructions(DecodedProgram& code);
 bool can_read_device(int address);
 bool can_write_device(int address);
 
-/// The instruction reads the picture unit's status register.
+/// The instruction reads the PPU's status register.
 bool polls_status(const Instruction& instruction);
 
 }  // namespace warpzone::nes

@@ -1,4 +1,4 @@
-/// How the picture unit's scroll register moves while it draws, in closed form.
+/// How the PPU's scroll register moves while it draws, in closed form.
 ///
 /// `v` holds (fine y:3, nametable:2, coarse y:5, coarse x:5). While a line is drawn the unit steps
 /// coarse x every eight dots, steps y at dot 256, takes x back from `t` at dot 257, fetches two

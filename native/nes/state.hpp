@@ -52,7 +52,7 @@ struct PpuState {
   std::uint8_t odd_frame, suppress_vblank;
   std::uint8_t skip_dot;  ///< Decided: the pre-render line in hand ends one dot early.
   /// Lines still to be drawn dot by dot, since a write met a line half drawn: the shift registers,
-  /// not `line_v`, tell what they show.
+  /// not `line_v`, determine what they show.
   std::uint8_t lines_live;
   std::uint8_t sprite_count, sprite_zero_on_line;
   LineSprite sprites[8];
@@ -101,7 +101,7 @@ struct MachineState {
   ApuState apu;
   std::uint8_t ram[2048];
   std::uint8_t cartridge_ram[8192];
-  std::uint8_t picture_ram[8192];
+  std::uint8_t pattern_ram[8192];
 };
 
 static_assert(std::is_trivially_copyable_v<MachineState>);

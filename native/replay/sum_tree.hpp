@@ -44,7 +44,7 @@ class SumTree {
   /// The numbers of siblings fill a line of the cache, and begin with it.
   struct alignas(kSiblings * sizeof(double)) Block : std::array<double, kSiblings> {};
 
-  /// Nodes by blocks of siblings; those that nobody needs have weight 0.
+  /// Nodes by blocks of siblings; unused ones have weight 0.
   struct Level {
     std::vector<double> weights;
     std::vector<Block> sums;  ///< Of the weights up to each node, from its block's first on.

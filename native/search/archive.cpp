@@ -10,7 +10,7 @@ constexpr double kNewestShare = 0.5;
 constexpr std::uint32_t kNewestLeast = 60, kNewestDivisor = 12;
 constexpr int kNewestDraws = 6, kAnyDraws = 10;
 constexpr int kChooseTries = 32;
-// From when on a cell is tired, and how much longer another way to it may be.
+// From when on a cell is tired, and how much longer another path to it may be.
 constexpr std::uint32_t kTired = 12;
 constexpr std::int32_t kMostDetour = 400;
 constexpr int kVictimDraws = 16;
@@ -44,8 +44,8 @@ Archive::Slot Archive::insert(CellKey key) {
   return slot;
 }
 
-Archive::Change Archive::add(Discovery&& discovery, KnotId parent,
-                             std::span<const std::uint8_t> inputs, KnotId& knot, Random& random) {
+Archive::Change Archive::add(Discovery&& discovery, NodeId parent,
+                             std::span<const std::uint8_t> inputs, NodeId& node, Random& random) {
   const auto found = by_key_.find(discovery.key);
   const bool is_new = found == by_key_.end();
   if (!is_new && !wants(discovery.key, discovery.frames) &&
@@ -54,9 +54,9 @@ Archive::Change Archive::add(Discovery&& discovery, KnotId parent,
   }
   const Slot slot = is_new ? insert(discovery.key) : found->second;
   Cell& cell = cells_[slot];
-  knot = trail_.add(parent, inputs);
-  if (cell.knot != kNoKnot) trail_.release(cell.knot);
-  cell.knot = knot;
+  node = trail_.add(parent, inputs);
+  if (cell.node != kNoNode) trail_.release(cell.node);
+  cell.node = node;
   cell.frames = discovery.frames;
   cell.stale = 0;
   states_memory_ += discovery.state.size() - cell.state.size();
@@ -86,7 +86,7 @@ void Archive::forget(std::size_t position) {
   Cell& cell = cells_[slot];
   order_.erase(order_.begin() + static_cast<std::ptrdiff_t>(position));
   by_key_.erase(cell.key);
-  trail_.release(cell.knot);
+  trail_.release(cell.node);
   states_memory_ -= cell.state.size();
   cell = Cell{};
   free_.push_back(slot);

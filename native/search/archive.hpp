@@ -1,4 +1,4 @@
-/// The cells found so far, each with the shortest known way and a save state at its end.
+/// The cells found so far, each with the shortest known path and a save state at its end.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ struct Cell {
   std::int32_t frames = 0;  ///< From the start of the level.
   std::uint32_t chosen = 0;
   std::uint32_t stale = 0;  ///< Times chosen since something new was found from here.
-  KnotId knot = kNoKnot;
+  NodeId node = kNoNode;
   PackedState state;
 };
 
@@ -32,7 +32,7 @@ struct Discovery {
   PackedState state;
 };
 
-/// Reading is safe from many threads as long as nobody writes.
+/// Reading is safe from many threads as long as no thread writes.
 class Archive {
  public:
   enum class Change { kNone, kNew, kBetter };
@@ -41,16 +41,16 @@ class Archive {
   explicit Archive(std::size_t memory_limit) : memory_limit_(memory_limit) {}
 
   bool knows(CellKey key) const { return by_key_.contains(key); }
-  /// Whether this would be a new cell, or a shorter way to a known one.
+  /// Whether this would be a new cell, or a shorter path to a known one.
   bool wants(CellKey key, std::int32_t frames) const;
   /// Whether the cell is known and nothing has come from it for long; a state of another moment
   /// may lead further, unless it is far longer.
   bool tires_of(CellKey key, std::int32_t frames) const;
 
-  /// Takes a discovery that was reached by `inputs` from `parent`. `knot` then names its end and
+  /// Takes a discovery that was reached by `inputs` from `parent`. `node` then names its end and
   /// is held by the archive alone; it is untouched for Change::kNone.
-  Change add(Discovery&& discovery, KnotId parent, std::span<const std::uint8_t> inputs,
-             KnotId& knot, Random& random);
+  Change add(Discovery&& discovery, NodeId parent, std::span<const std::uint8_t> inputs,
+             NodeId& node, Random& random);
 
   /// A cell to explore from, counted as chosen. Those of `most_frames` and more are left alone;
   /// null when there is no other.

@@ -8,7 +8,7 @@ constexpr std::int32_t kLowest = 0xD8;
 constexpr std::int32_t kSquare = 16;
 // Keeps what is divided positive: Mario leans out of the left edge and jumps above the screen.
 constexpr std::int32_t kMargin = 256;
-constexpr std::int32_t kFast = 16;  // Speeds above it carry Mario about a pixel a frame and more.
+constexpr std::int32_t kFast = 16;  // Speeds above it carry Mario about a pixel per frame or more.
 
 std::uint64_t speed_bucket(const std::uint8_t* ram) {
   const auto speed = static_cast<std::int8_t>(ram[mario::ram::kXSpeed]);

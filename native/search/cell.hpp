@@ -1,4 +1,4 @@
-/// Cells: the coarse places that a search tells apart.
+/// Cells: the coarse places that a search distinguishes.
 #pragma once
 
 #include <cstdint>

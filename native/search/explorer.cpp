@@ -95,8 +95,8 @@ void Explorer::explore(const Departure& from, const Archive& archive, std::uint6
 
 void Explorer::vary(const Line& line, std::uint64_t seed, std::int32_t most_frames) {
   Random random{seed};
-  const std::span<const std::uint8_t> way = line.inputs();
-  const auto steps = static_cast<std::uint32_t>(way.size());
+  const std::span<const std::uint8_t> solution = line.inputs();
+  const auto steps = static_cast<std::uint32_t>(solution.size());
   const std::size_t at = random.below(steps);
   const std::uint32_t most_left_out = 1U << random.below(kLeaveOutDoublings);
   const std::size_t left_out = 1 + random.below(most_left_out);
@@ -104,17 +104,18 @@ void Explorer::vary(const Line& line, std::uint64_t seed, std::int32_t most_fram
       random.uniform() < kPutInChance ? random.below(static_cast<std::uint32_t>(left_out)) : 0;
   const Line::Stop& stop = line.stop_before(at);
   depart(stop.state, static_cast<std::int32_t>(stop.step) * rules_.task.skip);
-  findings_.inputs.assign(way.begin(), way.begin() + static_cast<std::ptrdiff_t>(stop.step));
+  findings_.inputs.assign(solution.begin(),
+                          solution.begin() + static_cast<std::ptrdiff_t>(stop.step));
 
   Macros macros(random, rules_.buttons, rules_.task.skip);
   for (std::size_t i = stop.step; i < at; ++i) {
-    if (step(way[i]) != Fate::kGoesOn) return;
+    if (step(solution[i]) != Fate::kGoesOn) return;
   }
   for (std::size_t i = 0; i < put_in; ++i) {
     if (step_at_random(macros) != Fate::kGoesOn) return;
   }
-  for (std::size_t i = at + left_out; i < way.size() && frames_ < most_frames; ++i) {
-    if (step(way[i]) != Fate::kGoesOn || !line.passes(console_.ram(), i + 1)) return;
+  for (std::size_t i = at + left_out; i < solution.size() && frames_ < most_frames; ++i) {
+    if (step(solution[i]) != Fate::kGoesOn || !line.passes(console_.ram(), i + 1)) return;
   }
 }
 

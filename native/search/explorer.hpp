@@ -1,4 +1,4 @@
-/// Plays from a save state and tells what it came across: the piece of work that threads share out.
+/// Plays from a save state and reports what it found: the unit of work that threads share.
 #pragma once
 
 #include <cstdint>
@@ -20,23 +20,24 @@ namespace warpzone::search {
 struct Rules {
   Task task;
   AllowedButtons buttons;
-  bool warps = false;  ///< Another world by a warp pipe counts as the end of a way.
+  bool warps = false;  ///< Reaching another world by a warp pipe counts as a clear.
 };
 
 /// Where an exploration begins.
 struct Departure {
   CellKey key = 0;
   std::int32_t frames = 0;
-  KnotId knot = kNoKnot;
+  NodeId node = kNoNode;
   const PackedState* state = nullptr;
 };
 
 /// What became of one exploration.
 struct Findings {
-  std::vector<std::uint8_t> inputs;  ///< One a step.
+  std::vector<std::uint8_t> inputs;  ///< One per step.
   std::vector<Discovery> discoveries;
   std::int64_t frames_played = 0;
-  std::optional<std::int32_t> end;  ///< The way ends here, in frames from the start of the level.
+  std::optional<std::int32_t>
+      end;  ///< The solution ends here, in frames from the start of the level.
 
   void clear();
 };
@@ -49,8 +50,8 @@ class Explorer {
   /// only read.
   void explore(const Departure& from, const Archive& archive, std::uint64_t seed,
                std::int32_t most_frames);
-  /// Plays the best way with a few of its inputs left out or replaced by fewer random ones. The
-  /// inputs found are those of the whole way; discoveries are left out.
+  /// Plays the best solution with a few of its inputs left out or replaced by fewer random ones.
+  /// The inputs found are those of the whole solution; discoveries are left out.
   void vary(const Line& line, std::uint64_t seed, std::int32_t most_frames);
 
   Findings& findings() { return findings_; }

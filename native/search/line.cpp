@@ -9,7 +9,7 @@ namespace warpzone::search {
 namespace {
 
 constexpr std::size_t kStopSpacing = 16;  // Steps.
-// A variation that is further off than this will not come back to the way.
+// A variation that is further off than this will not return to the solution.
 constexpr std::int32_t kMostGap = 64;
 
 }  // namespace

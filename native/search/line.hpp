@@ -1,4 +1,5 @@
-/// The best way so far, with save states and places along it: what variations of it start from.
+/// The best solution so far, with save states and places along it: what variations of it start
+/// from.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +23,14 @@ class Line {
     std::int32_t x = 0;
   };
 
-  /// To be called at the start and after every frame of the way, then `finish`.
+  /// To be called at the start and after every frame of the solution, then `finish`.
   void record(const nes::Console& console, std::int32_t frame, int skip);
   void finish(std::vector<std::uint8_t> inputs) { inputs_ = std::move(inputs); }
 
   std::span<const std::uint8_t> inputs() const { return inputs_; }
   /// The last stop at or before a step.
   const Stop& stop_before(std::size_t step) const;
-  /// Whether `ram` shows Mario near where the way has him after `step` steps.
+  /// Whether `ram` shows Mario near where the solution has him after `step` steps.
   bool passes(const std::uint8_t* ram, std::size_t step) const;
 
  private:

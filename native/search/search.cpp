@@ -58,16 +58,16 @@ void Search::begin() {
   Discovery start;
   start.key = cell_of(judge_.ram()).value_or(0);
   start.state = PackedState(judge_);
-  KnotId knot = kNoKnot;
-  archive_.add(std::move(start), kNoKnot, {}, knot, random_);
+  NodeId node = kNoNode;
+  archive_.add(std::move(start), kNoNode, {}, node, random_);
 }
 
 std::int32_t Search::most_frames() const {
-  return way_ ? way_->result.frames : std::numeric_limits<std::int32_t>::max();
+  return solution_ ? solution_->result.frames : std::numeric_limits<std::int32_t>::max();
 }
 
 void Search::run_round() {
-  if (way_) {
+  if (solution_) {
     vary(kTasksPerRound);
     explore(kTasksPerRound / 2);
   } else {
@@ -97,9 +97,9 @@ void Search::explore(int tasks) {
   for (int i = 0; i < tasks; ++i) {
     const Cell* cell = archive_.choose(random_, most_frames());
     if (cell == nullptr) continue;
-    // Held, since the cell may get another way while the round is merged.
-    archive_.trail().hold(cell->knot);
-    departures.push_back({cell->key, cell->frames, cell->knot, &cell->state});
+    // Held, since the cell may get another path while the round is merged.
+    archive_.trail().hold(cell->node);
+    departures.push_back({cell->key, cell->frames, cell->node, &cell->state});
     seeds.push_back(random_.next());
   }
   share_out(departures.size(), [&](std::size_t i) {
@@ -107,7 +107,7 @@ void Search::explore(int tasks) {
   });
   for (std::size_t i = 0; i < departures.size(); ++i) {
     merge(departures[i], explorers_[i]->findings());
-    archive_.trail().release(departures[i].knot);
+    archive_.trail().release(departures[i].node);
   }
 }
 
@@ -125,27 +125,28 @@ void Search::vary(int tasks) {
 
 void Search::merge(const Departure& from, Findings& findings) {
   counts_.frames += findings.frames_played;
-  KnotId parent = from.knot;
+  NodeId parent = from.node;
   std::size_t done = 0;
   bool news = false;
   const std::span<const std::uint8_t> inputs = findings.inputs;
   archive_.trail().hold(parent);
   for (Discovery& discovery : findings.discoveries) {
     const std::size_t reached = discovery.inputs;
-    KnotId knot = kNoKnot;
+    NodeId node = kNoNode;
     const Archive::Change change = archive_.add(
-        std::move(discovery), parent, inputs.subspan(done, reached - done), knot, random_);
+        std::move(discovery), parent, inputs.subspan(done, reached - done), node, random_);
     if (change == Archive::Change::kNone) continue;
     news |= change == Archive::Change::kNew;
-    archive_.trail().hold(knot);
+    archive_.trail().hold(node);
     archive_.trail().release(parent);
-    parent = knot;
+    parent = node;
     done = reached;
   }
   if (findings.end && *findings.end < most_frames()) {
-    std::vector<std::uint8_t> way = archive_.trail().inputs_to(parent);
-    way.insert(way.end(), inputs.begin() + static_cast<std::ptrdiff_t>(done), inputs.end());
-    judge(std::move(way));
+    std::vector<std::uint8_t> solution = archive_.trail().inputs_to(parent);
+    solution.insert(solution.end(), inputs.begin() + static_cast<std::ptrdiff_t>(done),
+                    inputs.end());
+    judge(std::move(solution));
   }
   archive_.trail().release(parent);
   if (news) archive_.praise(from.key);
@@ -162,10 +163,10 @@ void Search::judge(std::vector<std::uint8_t> inputs) {
     ++counts_.refuted;
     return;
   }
-  if (way_ && !result.beats(way_->result)) return;
+  if (solution_ && !result.beats(solution_->result)) return;
   line.finish(inputs);
   line_ = std::move(line);
-  way_ = Way{std::move(inputs), result};
+  solution_ = Solution{std::move(inputs), result};
 }
 
 }  // namespace warpzone::search

@@ -30,15 +30,15 @@ struct Options {
 };
 
 /// Inputs that were proved by a replay from power-on.
-struct Way {
-  std::vector<std::uint8_t> inputs;  ///< One a step.
+struct Solution {
+  std::vector<std::uint8_t> inputs;  ///< One per step.
   ReplayResult result;
 };
 
 struct Counts {
   std::int64_t rounds = 0;
   std::int64_t frames = 0;   ///< Emulated, replays included.
-  std::int64_t refuted = 0;  ///< Ways that a replay did not confirm.
+  std::int64_t refuted = 0;  ///< Solutions that a replay did not confirm.
 };
 
 class Search {
@@ -46,10 +46,10 @@ class Search {
   /// Throws std::invalid_argument for options out of range or an unknown level.
   Search(std::shared_ptr<const nes::Cartridge> cartridge, const Options& options);
 
-  /// Explores from a few cells. Once there is a way, looks for shorter ones.
+  /// Explores from a few cells. Once there is a solution, looks for shorter ones.
   void run_round();
 
-  const std::optional<Way>& way() const { return way_; }
+  const std::optional<Solution>& solution() const { return solution_; }
   const Counts& counts() const { return counts_; }
   const Archive& archive() const { return archive_; }
   const Options& options() const { return options_; }
@@ -61,7 +61,7 @@ class Search {
   void explore(int tasks);
   void vary(int tasks);
   void merge(const Departure& from, Findings& findings);
-  /// Proves a way by replay and keeps it.
+  /// Proves a solution by replay and keeps it.
   void judge(std::vector<std::uint8_t> inputs);
   std::int32_t most_frames() const;
 
@@ -73,8 +73,8 @@ class Search {
   Workers workers_;
   std::vector<std::unique_ptr<Explorer>> explorers_;
   nes::Console judge_;
-  std::optional<Way> way_;
-  Line line_;  ///< Of the way.
+  std::optional<Solution> solution_;
+  Line line_;  ///< Of the solution.
   Counts counts_;
 };
 

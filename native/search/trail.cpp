@@ -4,46 +4,46 @@
 
 namespace warpzone::search {
 
-KnotId Trail::add(KnotId parent, std::span<const std::uint8_t> inputs) {
-  Knot knot;
-  knot.parent = parent;
-  knot.references = 1;
+NodeId Trail::add(NodeId parent, std::span<const std::uint8_t> inputs) {
+  Node node;
+  node.parent = parent;
+  node.references = 1;
   for (const std::uint8_t buttons : inputs) {
-    if (knot.runs.empty() || knot.runs.back().buttons != buttons ||
-        knot.runs.back().steps == UINT8_MAX) {
-      knot.runs.push_back({buttons, 0});
+    if (node.runs.empty() || node.runs.back().buttons != buttons ||
+        node.runs.back().steps == UINT8_MAX) {
+      node.runs.push_back({buttons, 0});
     }
-    ++knot.runs.back().steps;
+    ++node.runs.back().steps;
   }
-  knot.runs.shrink_to_fit();
-  memory_ += size_of(knot);
-  if (parent != kNoKnot) hold(parent);
+  node.runs.shrink_to_fit();
+  memory_ += size_of(node);
+  if (parent != kNoNode) hold(parent);
   if (free_.empty()) {
-    knots_.push_back(std::move(knot));
-    return static_cast<KnotId>(knots_.size() - 1);
+    nodes_.push_back(std::move(node));
+    return static_cast<NodeId>(nodes_.size() - 1);
   }
-  const KnotId id = free_.back();
+  const NodeId id = free_.back();
   free_.pop_back();
-  knots_[id] = std::move(knot);
+  nodes_[id] = std::move(node);
   return id;
 }
 
-void Trail::hold(KnotId knot) { ++knots_[knot].references; }
+void Trail::hold(NodeId node) { ++nodes_[node].references; }
 
-void Trail::release(KnotId id) {
-  while (id != kNoKnot && --knots_[id].references == 0) {
-    const KnotId parent = knots_[id].parent;
-    memory_ -= size_of(knots_[id]);
-    knots_[id] = Knot{};
+void Trail::release(NodeId id) {
+  while (id != kNoNode && --nodes_[id].references == 0) {
+    const NodeId parent = nodes_[id].parent;
+    memory_ -= size_of(nodes_[id]);
+    nodes_[id] = Node{};
     free_.push_back(id);
     id = parent;
   }
 }
 
-std::vector<std::uint8_t> Trail::inputs_to(KnotId id) const {
+std::vector<std::uint8_t> Trail::inputs_to(NodeId id) const {
   std::vector<std::uint8_t> backwards;
-  for (; id != kNoKnot; id = knots_[id].parent) {
-    const std::vector<Run>& runs = knots_[id].runs;
+  for (; id != kNoNode; id = nodes_[id].parent) {
+    const std::vector<Run>& runs = nodes_[id].runs;
     for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
       backwards.insert(backwards.end(), run->steps, run->buttons);
     }

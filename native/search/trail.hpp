@@ -1,7 +1,7 @@
-/// Every way that the search has gone, as a tree: a knot is reached from its parent by some inputs.
+/// Every path that the search has taken, as a tree: a node is reached from its parent by inputs.
 ///
-/// Ways share their beginnings. A knot never changes, so what leads to a place stays right when an
-/// earlier place on it gets a shorter way; it goes when nobody refers to it any more.
+/// Paths share their beginnings. A node never changes, so what leads to a place stays right when an
+/// earlier place on it gets a shorter path; it is freed when nothing refers to it.
 #pragma once
 
 #include <cstddef>
@@ -11,19 +11,19 @@
 
 namespace warpzone::search {
 
-using KnotId = std::uint32_t;
-inline constexpr KnotId kNoKnot = UINT32_MAX;
+using NodeId = std::uint32_t;
+inline constexpr NodeId kNoNode = UINT32_MAX;
 
 class Trail {
  public:
   /// The beginning of a new tree or branch, with one reference that the caller holds.
-  KnotId add(KnotId parent, std::span<const std::uint8_t> inputs);
-  void hold(KnotId knot);
+  NodeId add(NodeId parent, std::span<const std::uint8_t> inputs);
+  void hold(NodeId node);
   /// Gives one reference back.
-  void release(KnotId knot);
+  void release(NodeId node);
 
-  /// All inputs from the root to the knot, one a step.
-  std::vector<std::uint8_t> inputs_to(KnotId knot) const;
+  /// All inputs from the root to the node, one per step.
+  std::vector<std::uint8_t> inputs_to(NodeId node) const;
   std::size_t memory() const { return memory_; }
 
  private:
@@ -31,17 +31,17 @@ class Trail {
     std::uint8_t buttons;
     std::uint8_t steps;
   };
-  struct Knot {
-    KnotId parent = kNoKnot;
+  struct Node {
+    NodeId parent = kNoNode;
     std::uint32_t references = 0;
     std::vector<Run> runs;
   };
-  static std::size_t size_of(const Knot& knot) {
-    return sizeof(Knot) + knot.runs.capacity() * sizeof(Run);
+  static std::size_t size_of(const Node& node) {
+    return sizeof(Node) + node.runs.capacity() * sizeof(Run);
   }
 
-  std::vector<Knot> knots_;
-  std::vector<KnotId> free_;
+  std::vector<Node> nodes_;
+  std::vector<NodeId> free_;
   std::size_t memory_ = 0;
 };
 

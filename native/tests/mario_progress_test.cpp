@@ -22,16 +22,16 @@ void walk(Progress& progress, std::uint16_t area, int from, int to, const Route*
   progress.update(stands(area, to, y), route);
 }
 
-std::vector<WayPoint> straight(std::uint16_t area, int from, int to, int y = 176) {
-  std::vector<WayPoint> way;
+std::vector<Waypoint> straight(std::uint16_t area, int from, int to, int y = 176) {
+  std::vector<Waypoint> points;
   for (int x = from; from < to ? x <= to : x >= to; x += from < to ? 2 : -2) {
-    way.push_back({area, x, y});
+    points.push_back({area, x, y});
   }
-  return way;
+  return points;
 }
 
-void append(std::vector<WayPoint>& way, const std::vector<WayPoint>& more) {
-  way.insert(way.end(), more.begin(), more.end());
+void append(std::vector<Waypoint>& points, const std::vector<Waypoint>& more) {
+  points.insert(points.end(), more.begin(), more.end());
 }
 
 }  // namespace
@@ -117,9 +117,9 @@ TEST(more_areas_than_the_table_holds_do_no_harm) {
 }
 
 TEST(a_route_measures_distance_along_the_way) {
-  std::vector<WayPoint> way = straight(kHall, 40, 400);
-  append(way, straight(kCellar, 300, 100));  // a pipe, then leftwards
-  const Route route(way);
+  std::vector<Waypoint> points = straight(kHall, 40, 400);
+  append(points, straight(kCellar, 300, 100));  // a pipe, then leftwards
+  const Route route(points);
   CHECK_EQ(route.length(), 360 + 200);
   Progress progress;
   progress.reset(stands(kHall, 40), &route);
@@ -175,7 +175,7 @@ TEST(a_start_away_from_the_route_pays_once_the_route_is_met) {
   const Route route(straight(kHall, 400, 1000));
   Progress progress;
   progress.reset(stands(kHall, 40), &route);
-  CHECK_EQ(progress.way_point, -1);
+  CHECK_EQ(progress.waypoint, -1);
   walk(progress, kHall, 40, 500, &route);
   CHECK(progress.total >= 100 && progress.total <= 116);
 }

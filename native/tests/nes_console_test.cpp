@@ -18,8 +18,8 @@ void append_write(Bytes& code, int address, int value) {
   code.insert(code.end(), write.begin(), write.end());
 }
 
-/// Nametables and palette filled, sprites copied from page 2, picture and interrupt on.
-Bytes picture_setup(int control, int mask) {
+/// Nametables and palette filled, sprites copied from page 2, frame and interrupt on.
+Bytes rendering_setup(int control, int mask) {
   Bytes code{0x78, 0xA2, 0xFF, 0x9A};  // SEI; LDX #$FF; TXS
   append_write(code, 0x2006, 0x20);
   append_write(code, 0x2006, 0x00);
@@ -54,7 +54,7 @@ void check_same(const Console& exact, const Console& fast) {
   CHECK(same_bytes(&a.cpu, &b.cpu, sizeof a.cpu));
   CHECK(same_bytes(a.ram, b.ram, sizeof a.ram));
   CHECK(same_bytes(a.cartridge_ram, b.cartridge_ram, sizeof a.cartridge_ram));
-  CHECK(same_bytes(a.picture_ram, b.picture_ram, sizeof a.picture_ram));
+  CHECK(same_bytes(a.pattern_ram, b.pattern_ram, sizeof a.pattern_ram));
   CHECK(same_bytes(a.ppu.vram, b.ppu.vram, sizeof a.ppu.vram));
   CHECK(same_bytes(a.ppu.oam, b.ppu.oam, sizeof a.ppu.oam));
   CHECK(same_bytes(a.ppu.palette, b.ppu.palette, sizeof a.ppu.palette));
@@ -86,12 +86,12 @@ const Bytes kCountFrames{0xE6, 0x10, 0x40};  // INC $10; RTI
 TEST(a_jump_to_itself_agrees_with_and_without_interrupts) {
   for (const int control : {0x00, 0x80}) {
     for (const int mask : {0x00, 0x1E}) {
-      check_paths_agree(with_loop(picture_setup(control, mask), {}, kCountFrames));
+      check_paths_agree(with_loop(rendering_setup(control, mask), {}, kCountFrames));
     }
   }
 }
 
-TEST(polling_loops_agree_for_every_flag_and_picture) {
+TEST(polling_loops_agree_for_every_flag_and_frame) {
   const Bytes loops[] = {
       {0x2C, 0x02, 0x20, 0x10, 0xFB},              // w: BIT $2002; BPL w
       {0x2C, 0x02, 0x20, 0x50, 0xFB},              // w: BIT $2002; BVC w
@@ -103,10 +103,10 @@ TEST(polling_loops_agree_for_every_flag_and_picture) {
   for (const Bytes& loop : loops) {
     for (const int control : {0x00, 0x90, 0xA8}) {
       for (const int mask : {0x00, 0x1E, 0x18}) {
-        // After the loop: STA $2005, so that its end is visible in the picture.
+        // After the loop: STA $2005, so that its end is visible in the frame.
         Bytes body = loop;
         body.insert(body.end(), {0x8D, 0x05, 0x20, 0xE6, 0x11});
-        check_paths_agree(with_loop(picture_setup(control, mask), body, kCountFrames), 6);
+        check_paths_agree(with_loop(rendering_setup(control, mask), body, kCountFrames), 6);
       }
     }
   }
@@ -114,9 +114,9 @@ TEST(polling_loops_agree_for_every_flag_and_picture) {
 
 TEST(counting_loops_of_every_length_agree) {
   // LDX $10; w: DEX; BNE w; STX $2005; INC $10: a longer delay each time.
-  check_paths_agree(with_loop(picture_setup(0x80, 0x1E),
+  check_paths_agree(with_loop(rendering_setup(0x80, 0x1E),
                               {0xA6, 0x10, 0xCA, 0xD0, 0xFD, 0x8E, 0x05, 0x20, 0xE6, 0x10}));
-  check_paths_agree(with_loop(picture_setup(0x80, 0x1E),
+  check_paths_agree(with_loop(rendering_setup(0x80, 0x1E),
                               {0xA4, 0x10, 0x88, 0xD0, 0xFD, 0x8C, 0x05, 0x20, 0xE6, 0x10}));
 }
 
@@ -128,15 +128,15 @@ TEST(register_writes_at_every_moment_agree) {
       // LDX #5; w: DEX; BNE w; LDA $12; ADC #$35; STA $12; STA $200i
       const Bytes body{0xA2, 0x05, 0xCA, 0xD0, 0xFD, 0xA5, 0x12,
                        0x69, 0x35, 0x85, 0x12, 0x8D, low,  0x20};
-      check_paths_agree(with_loop(picture_setup(0x80, mask), body, kCountFrames), 8);
+      check_paths_agree(with_loop(rendering_setup(0x80, mask), body, kCountFrames), 8);
     }
   }
 }
 
-TEST(pattern_ram_written_during_the_picture_agrees) {
-  Recipe recipe =
-      with_loop(picture_setup(0x00, 0x1E), {0xA9, 0x00, 0x8D, 0x06, 0x20, 0xA5, 0x12, 0x8D, 0x06,
-                                            0x20, 0x8D, 0x07, 0x20, 0xE6, 0x12, 0x8D, 0x07, 0x20});
+TEST(pattern_ram_written_during_the_frame_agrees) {
+  Recipe recipe = with_loop(rendering_setup(0x00, 0x1E),
+                            {0xA9, 0x00, 0x8D, 0x06, 0x20, 0xA5, 0x12, 0x8D, 0x06, 0x20, 0x8D, 0x07,
+                             0x20, 0xE6, 0x12, 0x8D, 0x07, 0x20});
   recipe.pattern_ram = true;
   for (const bool vertical : {false, true}) {
     recipe.vertical = vertical;
@@ -147,7 +147,7 @@ TEST(pattern_ram_written_during_the_picture_agrees) {
 TEST(patterns_of_sprites_changed_after_they_were_fetched_agree) {
   // Sprites of tile 0 on every line: LDX #0; w: TXA; STA $0200,X; STA $0203,X; LDA #0;
   // STA $0201,X; STA $0202,X; INX; INX; INX; INX; BNE w
-  Bytes code = picture_setup(0x00, 0x00);
+  Bytes code = rendering_setup(0x00, 0x00);
   const Bytes place{0xA2, 0x00, 0x8A, 0x9D, 0x00, 0x02, 0x9D, 0x03, 0x02, 0xA9, 0x00, 0x9D,
                     0x01, 0x02, 0x9D, 0x02, 0x02, 0xE8, 0xE8, 0xE8, 0xE8, 0xD0, 0xEB};
   code.insert(code.end(), place.begin(), place.end());
@@ -161,10 +161,10 @@ TEST(patterns_of_sprites_changed_after_they_were_fetched_agree) {
   check_paths_agree(recipe);
 }
 
-TEST(a_reset_in_the_middle_of_a_picture_agrees) {
+TEST(a_reset_in_the_middle_of_a_frame_agrees) {
   // Tall sprites, so that the reset changes their height; then nothing is written any more.
-  Recipe recipe = with_loop(picture_setup(0x20, 0x1E), {});
-  // INC $10 in front: from the second start on, only the picture is switched on.
+  Recipe recipe = with_loop(rendering_setup(0x20, 0x1E), {});
+  // INC $10 in front: from the second start on, only the frame is switched on.
   recipe.code.insert(recipe.code.begin(), {0xE6, 0x10, 0xA5, 0x10, 0xC9, 0x01, 0xF0, 0x08, 0xA9,
                                            0x1E, 0x8D, 0x01, 0x20, 0x4C, 0x0D, 0x80});
   const auto cartridge = cartridge_of(recipe);
@@ -174,7 +174,7 @@ TEST(a_reset_in_the_middle_of_a_picture_agrees) {
       for (int frame = 0; frame < 4; ++frame) console->run_frame(0, true);
       for (int step = 0; step < steps; ++step) console->step_instruction();
       console->reset();
-      // Both pictures: the one with the reset in it, and the one after.
+      // Both frames: the one with the reset in it, and the one after.
       console->run_frame(0, true);
     }
     check_same(exact, fast);
@@ -195,7 +195,7 @@ TEST(random_bytes_as_a_program_agree) {
 
 TEST(single_steps_agree) {
   const auto cartridge =
-      cartridge_of(with_loop(picture_setup(0x80, 0x1E), {0x2C, 0x02, 0x20, 0x50, 0xFB}));
+      cartridge_of(with_loop(rendering_setup(0x80, 0x1E), {0x2C, 0x02, 0x20, 0x50, 0xFB}));
   Console exact(cartridge, true), fast(cartridge, false);
   int wrong = 0;
   for (int i = 0; i < 20'000; ++i) {
@@ -217,7 +217,7 @@ TEST(a_frame_of_a_jammed_processor_ends) {
 TEST(a_state_restores_every_byte_in_either_path) {
   for (const bool exact : {false, true}) {
     const auto cartridge =
-        cartridge_of(with_loop(picture_setup(0x80, 0x1E), {0x2C, 0x02, 0x20, 0x50, 0xFB}));
+        cartridge_of(with_loop(rendering_setup(0x80, 0x1E), {0x2C, 0x02, 0x20, 0x50, 0xFB}));
     Console console(cartridge, exact);
     console.run_frame(0, true);
     console.run_frame(0, true);
@@ -240,7 +240,7 @@ TEST(a_state_restores_every_byte_in_either_path) {
 }
 
 TEST(a_bare_snapshot_restores_like_a_state) {
-  Recipe recipe = with_loop(picture_setup(0x80, 0x1E), {0xEE, 0x00, 0x60, 0x8D, 0x07, 0x20});
+  Recipe recipe = with_loop(rendering_setup(0x80, 0x1E), {0xEE, 0x00, 0x60, 0x8D, 0x07, 0x20});
   recipe.pattern_ram = true;
   Console console(cartridge_of(recipe));
   console.run_frame(0, true);
@@ -280,8 +280,8 @@ TEST(cut_padded_altered_and_foreign_states_are_refused_and_change_nothing) {
 }
 
 TEST(positions_that_contradict_the_clocks_are_refused_in_spite_of_a_right_checksum) {
-  // What a picture is drawn into is indexed by these; a checksum keeps no forger away.
-  const auto cartridge = cartridge_of(with_loop(picture_setup(0x80, 0x1E), {}));
+  // What a frame is drawn into is indexed by these; a checksum keeps no forger away.
+  const auto cartridge = cartridge_of(with_loop(rendering_setup(0x80, 0x1E), {}));
   constexpr std::size_t kHeaderSize = 32, kChecksumAt = 24;
   for (const int steps : {0, 100, 700, 3000}) {
     Console console(cartridge);

@@ -130,7 +130,7 @@ TEST(whole_lines_agree_with_single_dots) {
   CHECK_EQ(wrong, 0);
 }
 
-TEST(a_whole_picture_of_lines_agrees_with_single_lines) {
+TEST(a_whole_frame_of_lines_agrees_with_single_lines) {
   int wrong = 0;
   for (int v = 0; v < kAllScrolls; v += 11) {
     const Scroll start = scroll_at(v, other_scroll(v));

@@ -23,12 +23,12 @@ Discovery at(CellKey key, std::int32_t frames, bool alternative = false) {
 
 /// An archive that holds the start, cell 0.
 struct Fixture {
-  explicit Fixture(std::size_t limit = kAmple) : archive(limit) { start = add(at(0, 0), kNoKnot); }
+  explicit Fixture(std::size_t limit = kAmple) : archive(limit) { start = add(at(0, 0), kNoNode); }
 
-  KnotId add(Discovery&& discovery, KnotId parent, const Inputs& inputs = {1}) {
-    KnotId knot = kNoKnot;
-    change = archive.add(std::move(discovery), parent, inputs, knot, random);
-    return knot;
+  NodeId add(Discovery&& discovery, NodeId parent, const Inputs& inputs = {1}) {
+    NodeId node = kNoNode;
+    change = archive.add(std::move(discovery), parent, inputs, node, random);
+    return node;
   }
   /// Chooses until the cell has come up so often.
   void choose(CellKey key, int times) {
@@ -37,7 +37,7 @@ struct Fixture {
 
   Archive archive;
   Random random{1};
-  KnotId start = kNoKnot;
+  NodeId start = kNoNode;
   Archive::Change change = Archive::Change::kNone;
 };
 
@@ -56,7 +56,7 @@ TEST(a_shorter_way_replaces_and_a_longer_one_does_not) {
   f.add(at(5, 100), f.start, {1, 1});
   f.add(at(5, 100), f.start, {2});
   CHECK_EQ(f.change, Archive::Change::kNone);
-  const KnotId better = f.add(at(5, 99), f.start, {3});
+  const NodeId better = f.add(at(5, 99), f.start, {3});
   CHECK_EQ(f.change, Archive::Change::kBetter);
   CHECK(f.archive.trail().inputs_to(better) == (Inputs{1, 3}));
   CHECK_EQ(f.archive.size(), 2);
@@ -64,8 +64,8 @@ TEST(a_shorter_way_replaces_and_a_longer_one_does_not) {
 
 TEST(the_way_to_a_cell_stays_when_an_earlier_cell_gets_another) {
   Fixture f;
-  const KnotId first = f.add(at(5, 100), f.start, {4});
-  const KnotId second = f.add(at(6, 200), first, {5});
+  const NodeId first = f.add(at(5, 100), f.start, {4});
+  const NodeId second = f.add(at(6, 200), first, {5});
   f.add(at(5, 50), f.start, {9, 9});
   CHECK(f.archive.trail().inputs_to(second) == (Inputs{1, 4, 5}));
 }
@@ -113,14 +113,14 @@ TEST(cells_beyond_the_best_way_are_not_chosen) {
 TEST(memory_never_passes_its_limit) {
   constexpr std::size_t kLimit = std::size_t{1} << 20;
   Fixture f(kLimit);
-  KnotId parent = f.start;
+  NodeId parent = f.start;
   for (CellKey key = 1; key < 2000; ++key) {
-    // A few long chains, so that knots outlive their cells.
-    const KnotId knot = f.add(at(key, 10), parent, Inputs(40, static_cast<std::uint8_t>(key)));
-    f.archive.trail().hold(knot);
+    // A few long chains, so that nodes outlive their cells.
+    const NodeId node = f.add(at(key, 10), parent, Inputs(40, static_cast<std::uint8_t>(key)));
+    f.archive.trail().hold(node);
     if (parent != f.start) f.archive.trail().release(parent);
-    parent = key % 50 == 0 ? f.start : knot;
-    if (parent == f.start) f.archive.trail().release(knot);
+    parent = key % 50 == 0 ? f.start : node;
+    if (parent == f.start) f.archive.trail().release(node);
     CHECK(f.archive.memory() <= kLimit);
   }
   CHECK(f.archive.forgotten() > 1000);

@@ -20,7 +20,7 @@ Options options_for(int world, int stage, std::uint64_t seed = 0, int skip = 4) 
 }
 
 void run_until_found(Search& search) {
-  while (!search.way() && search.counts().frames < 3'000'000) search.run_round();
+  while (!search.solution() && search.counts().frames < 3'000'000) search.run_round();
 }
 
 }  // namespace
@@ -31,12 +31,12 @@ TEST(a_way_is_found_and_a_replay_on_another_console_agrees) {
   for (const int skip : {1, 4}) {
     Search search(cartridge, options_for(1, 4, 0, skip));
     run_until_found(search);
-    CHECK(search.way().has_value());
-    if (!search.way()) continue;
+    CHECK(search.solution().has_value());
+    if (!search.solution()) continue;
     nes::Console console(cartridge);
-    const ReplayResult result = replay(console, search.options().task, search.way()->inputs);
+    const ReplayResult result = replay(console, search.options().task, search.solution()->inputs);
     CHECK_EQ(result.ending, Ending::kNextLevel);
-    CHECK_EQ(result.frames, search.way()->result.frames);
+    CHECK_EQ(result.frames, search.solution()->result.frames);
     CHECK(result.end_level == (mario::Level{2, 1}));
     CHECK_EQ(search.counts().refuted, 0);
   }
@@ -45,7 +45,7 @@ TEST(a_way_is_found_and_a_replay_on_another_console_agrees) {
 TEST(the_result_does_not_depend_on_the_number_of_threads) {
   const auto cartridge = mario::game_cartridge();
   if (!cartridge) return;
-  std::optional<Way> alone;
+  std::optional<Solution> alone;
   Counts counts;
   for (const int threads : {1, 2, 5}) {
     Options options = options_for(1, 1, 7);
@@ -53,13 +53,13 @@ TEST(the_result_does_not_depend_on_the_number_of_threads) {
     Search search(cartridge, options);
     run_until_found(search);
     for (int i = 0; i < 20; ++i) search.run_round();  // Improving is part of it.
-    CHECK(search.way().has_value());
-    if (!search.way()) return;
+    CHECK(search.solution().has_value());
+    if (!search.solution()) return;
     if (!alone) {
-      alone = search.way();
+      alone = search.solution();
       counts = search.counts();
     }
-    CHECK(search.way()->inputs == alone->inputs);
+    CHECK(search.solution()->inputs == alone->inputs);
     CHECK_EQ(search.counts().frames, counts.frames);
     CHECK_EQ(search.counts().rounds, counts.rounds);
   }
@@ -70,13 +70,13 @@ TEST(improving_never_makes_a_way_longer) {
   if (!cartridge) return;
   Search search(cartridge, options_for(1, 1));
   run_until_found(search);
-  if (!search.way()) return;
-  const std::int32_t first = search.way()->result.frames;
+  if (!search.solution()) return;
+  const std::int32_t first = search.solution()->result.frames;
   std::int32_t before = first;
   for (int i = 0; i < 150; ++i) {
     search.run_round();
-    CHECK(search.way()->result.frames <= before);
-    before = search.way()->result.frames;
+    CHECK(search.solution()->result.frames <= before);
+    before = search.solution()->result.frames;
   }
   CHECK(before < first);
 }
@@ -87,11 +87,11 @@ TEST(a_small_archive_stays_within_its_bound_and_still_finds_a_way) {
   Options options = options_for(2, 1);
   options.memory_limit = std::size_t{8} << 20;
   Search search(cartridge, options);
-  while (!search.way() && search.counts().frames < 3'000'000) {
+  while (!search.solution() && search.counts().frames < 3'000'000) {
     search.run_round();
     CHECK(search.archive().memory() <= options.memory_limit);
   }
-  CHECK(search.way().has_value());
+  CHECK(search.solution().has_value());
 }
 
 TEST(inputs_that_do_not_clear_are_told_so) {

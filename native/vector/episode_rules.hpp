@@ -24,7 +24,7 @@ class EpisodeRules {
   virtual void begin(const nes::Console& console, const Task& task) = 0;
   /// An agent step begins.
   virtual void begin_step(mario::Tracker& tracker) = 0;
-  /// Follows one emulated frame. Returns true when it ran further ones, which nobody has drawn.
+  /// Follows one emulated frame. Returns true when it ran further frames, which were not drawn.
   virtual bool follow_frame(nes::Console& console, mario::Tracker& tracker,
                             const mario::Route* route) = 0;
   /// An agent step ends. Returns its reward; `run_step` drives annealing.

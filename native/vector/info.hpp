@@ -1,4 +1,4 @@
-/// What every step tells about the game besides the observation: one list of names.
+/// What every step reports besides the observation: one list of names.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@ namespace warpzone {
 #define WARPZONE_INFO_NUMBERS(X)                                                           \
   X(x_pos, s.x, "Mario's x in the level")                                                  \
   X(y_pos, height_of(ram), "Mario's height above the bottom of the screen")                \
-  X(x_speed, s.x_speed, "sixteenths of a pixel a frame")                                   \
-  X(y_speed, s.y_speed, "pixels a frame, downwards")                                       \
+  X(x_speed, s.x_speed, "sixteenths of a pixel per frame")                                 \
+  X(y_speed, s.y_speed, "pixels per frame, downwards")                                     \
   X(screen_left, s.screen_left, "x of the left edge of the screen")                        \
-  X(progress, t.progress.total, "pixels of the way covered; never falls")                  \
+  X(progress, t.progress.total, "pixels covered along the level; never falls")             \
   X(area, s.area, "identifies the area being played")                                      \
   X(area_type, s.area_type, "0 water, 1 ground, 2 underground, 3 castle")                  \
   X(world, s.world, "1-8")                                                                 \
@@ -29,7 +29,7 @@ namespace warpzone {
   X(float_state, s.float_state, "0 ground, 1 jumping, 2 falling, 3 climbing")              \
   X(injury_timer, s.injury_timer, "frames of grace after a hit")                           \
   X(star_timer, s.star_timer, "time left of the star")                                     \
-  X(loop_command, s.loop_command, "not 0 where a maze checks the way")                     \
+  X(loop_command, s.loop_command, "not 0 where a maze checks the path taken")              \
   X(loop_correct, s.loop_correct, "right turns in this group of a maze")                   \
   X(loop_passes, s.loop_passes, "turns in this group of a maze")                           \
   X(death_cause, static_cast<std::int32_t>(t.episode.events.cause),                        \
@@ -84,8 +84,8 @@ struct InfoSlot {
 };
 
 void write_info(const std::uint8_t* ram, const mario::Tracker& tracker, const InfoSlot& out);
-/// The same, with what gym-super-mario-bros tells otherwise: lives are 255 when the game is over,
-/// and `flag_get` lasts only as long as it does in the game.
+/// The same, with what gym-super-mario-bros reports differently: lives are 255 when the game is
+/// over, and `flag_get` lasts only as long as it does in the game.
 void write_classic_info(const std::uint8_t* ram, const mario::Tracker& tracker, bool flag_get,
                         const InfoSlot& out);
 

@@ -223,7 +223,7 @@ void Lane::load(std::span<const std::uint8_t> blob, bool keep_random) {
   std::memcpy(&loaded, parts.lane.data(), sizeof loaded);
   const auto points = static_cast<std::int64_t>(next_route_ ? next_route_->points().size() : 0);
   const bool same_route = loaded.route == next_route_name_;
-  if (!is_sound(loaded.tracker) || (same_route && loaded.tracker.progress.way_point >= points) ||
+  if (!is_sound(loaded.tracker) || (same_route && loaded.tracker.progress.waypoint >= points) ||
       loaded.run_steps < 0 || loaded.run_steps > kMostSteps) {
     throw nes::StateError("the save state was altered: its episode makes no sense");
   }

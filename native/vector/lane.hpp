@@ -1,4 +1,4 @@
-/// One game being played: skip, picture, reward, end of the episode.
+/// One environment: frame skip, images, reward, end of the episode.
 #pragma once
 
 #include <array>
@@ -59,15 +59,16 @@ class Lane {
   /// `action` is an index into the configured actions.
   void step(int action, const LaneOutput& out);
 
-  /// From the next reset on; the lane then draws no random tasks any more.
+  /// From the next reset on; the lane then stops drawing random tasks.
   void set_task(const Task& task);
   Task task() const { return task_; }
   /// From the next reset on; an empty state means the task's own start.
-  /// `idle`: whether the random idle frames come before play there as well.
+  /// `idle`: whether random no-op frames follow a reset to it as well.
   void set_start_state(std::span<const std::uint8_t> blob, bool idle = true);
   /// Progress is measured along it from the next reset or load on; null means by areas.
   void set_route(std::shared_ptr<const mario::Route> route);
-  /// Episodes are cut after so many steps from the next reset or load on; 0 means as configured.
+  /// Truncates episodes after this many steps, from the next reset or load on; 0 means as
+  /// configured.
   void set_step_limit(std::int64_t steps) { next_step_limit_ = steps; }
 
   std::vector<std::uint8_t> save();

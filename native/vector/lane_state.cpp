@@ -83,7 +83,7 @@ bool is_sound(const mario::Tracker& tracker) {
     return false;
   }
   for (const std::int32_t number :
-       {progress.total, progress.way_point, progress.start_distance, episode.clears, episode.deaths,
+       {progress.total, progress.waypoint, progress.start_distance, episode.clears, episode.deaths,
         episode.frames, episode.last_progress, tracker.classic.x_last, tracker.classic.clock_last,
         tracker.classic_reward, tracker.progress_before, tracker.score_before, tracker.coins_before,
         tracker.deaths_before, tracker.clears_before}) {
@@ -95,7 +95,7 @@ bool is_sound(const mario::Tracker& tracker) {
   for (const double sum : tracker.sums.values) {
     if (!is_small(sum)) return false;
   }
-  return progress.way_point >= -1 && progress.area_count <= mario::Progress::kMaxAreas &&
+  return progress.waypoint >= -1 && progress.area_count <= mario::Progress::kMaxAreas &&
          tracker.steps >= 0 && tracker.steps <= kMostSteps && is_small(tracker.episode_return);
 }
 

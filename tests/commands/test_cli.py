@@ -97,7 +97,7 @@ def test_status_path_fails_with_a_sentence_when_nothing_is_installed(data_folder
     result = run_program("rom", "status", "--path")
     assert result.returncode == 2
     assert result.stdout == ""
-    assert result.stderr.startswith("error: no image of the game 'smb' is installed")
+    assert result.stderr.startswith("error: no ROM of the game 'smb' is installed")
     assert result.stderr.count("\n") == 1
 
 
@@ -122,7 +122,7 @@ def test_import_of_a_bad_file_prints_one_error_line(data_folder: Path, tmp_path:
     bad.write_bytes(b"not a game")
     result = run_program("rom", "import", str(bad))
     assert result.returncode == 2
-    assert result.stderr.startswith(f"error: {bad} is not an iNES image")
+    assert result.stderr.startswith(f"error: {bad} is not an iNES file")
     assert result.stderr.count("\n") == 1
 
 
@@ -205,7 +205,7 @@ def test_render_is_the_same_for_the_same_seed(tmp_path: Path) -> None:
 
 def test_render_uses_the_named_rom(tmp_path: Path, rom_path: Path, data_folder, capsys) -> None:
     assert render(tmp_path) == 2
-    assert "no image of the game 'smb' is installed" in capsys.readouterr().err
+    assert "no ROM of the game 'smb' is installed" in capsys.readouterr().err
     assert render(tmp_path, "--rom", str(rom_path)) == 0
 
 

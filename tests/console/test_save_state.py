@@ -145,7 +145,7 @@ def test_consoles_load_states_from_the_middle_of_a_frame(seed: int, swapped: boo
 
 @pytest.mark.parametrize("length", [0, 1, 4, HEADER_SIZE - 1])
 def test_a_state_with_an_incomplete_header_is_rejected(nes: warpzone.Console, length: int) -> None:
-    assert_rejected(nes, nes.save()[:length], f"no save state.*{length} bytes")
+    assert_rejected(nes, nes.save()[:length], f"not a save state.*{length} bytes")
 
 
 @pytest.mark.parametrize("change", [-20_000, -1, 1, 4096])
@@ -158,7 +158,7 @@ def test_a_truncated_or_padded_state_is_rejected(nes: warpzone.Console, change: 
 @pytest.mark.parametrize(
     ("field", "reason"),
     [
-        ("magic", "no save state: its first bytes"),
+        ("magic", "not a save state: its first bytes"),
         ("version", "format version .* this build reads version"),
         ("size", "cut or padded"),
         ("cartridge", "another ROM"),

@@ -159,7 +159,7 @@ def test_buffers_that_cannot_be_written_are_refused_not_copied(
         ({"level": []}, "at least one level"),
         ({"level": 11}, "level is 11"),
         ({"level": None}, "level is None"),
-        ({"level": [1, 2]}, "level 1 is no text"),
+        ({"level": [1, 2]}, "level 1 is not text"),
         ({"level": "5-1", "game": "lost-levels"}, "1-1 to 4-4"),
         ({"level_order": "shuffle"}, "one of 'cycle', 'random'"),
         ({"obs": "ram"}, "one of 'pixels', 'rgb', 'tiles'"),

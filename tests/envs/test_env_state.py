@@ -262,7 +262,7 @@ def test_a_new_route_counts_from_the_next_reset_on() -> None:
     play(env, [[RIGHT_RUN]] * 25)
     along = int(env.observe()[1]["progress"][0])
     assert along > 150
-    env.set_route(points[:2])  # Shorter than the way point that the lane has reached.
+    env.set_route(points[:2])  # Shorter than the waypoint that the environment has reached.
     play(env, [[RIGHT_RUN]] * 3)
     assert env.observe()[1]["progress"][0] >= along
     env.reset()

@@ -37,7 +37,7 @@ def test_a_span_is_all_levels_from_the_first_to_the_last() -> None:
 
 @pytest.mark.parametrize("text", ["1-4..1-1", "1-1..9-9", "..1-2", "1-1..", "1-1...1-3"])
 def test_what_is_no_span_is_refused(text: str) -> None:
-    with pytest.raises(ConfigError, match="is no span"):
+    with pytest.raises(ConfigError, match="is not a range of levels"):
         expand_levels(text)
 
 

@@ -106,7 +106,7 @@ def test_a_damaged_start_state_names_the_environment() -> None:
     env.reset(seed=0)
     played = Played(env, 6)
     played.player.push_start(1, 0, "1-1", b"nonsense")
-    with pytest.raises(EnvError, match="1: this is no save state"):
+    with pytest.raises(EnvError, match="1: this is not a save state"):
         played.play()
 
 

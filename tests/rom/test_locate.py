@@ -299,7 +299,7 @@ def test_a_path_that_is_too_long_is_one_sentence(
     data_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = "x" * 5000
-    with pytest.raises(RomError, match=r"x{9}…, given as the game's image, cannot be used \(File"):
+    with pytest.raises(RomError, match=r"x{9}…, given as the ROM, cannot be used \(File"):
         roms.find_rom(path=name)
     with pytest.raises(RomError, match="cannot be used"):
         roms.read_rom(name)

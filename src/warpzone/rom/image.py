@@ -1,4 +1,4 @@
-"""What a game image must look like: its header, its size and the known dumps."""
+"""What a ROM must look like: its header, its size and the known dumps."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LDA_ABSOLUTE = 0xAD
 
 @dataclass(frozen=True)
 class KnownDump:
-    """One known game image, recognised by its contents without the header.
+    """One known ROM, recognized by its contents without the header.
 
     Attributes:
         name: Name to show.
@@ -86,7 +86,7 @@ _DUMPS_BY_HASH = {dump.body_sha1: dump for dump in KNOWN_DUMPS}
 
 @dataclass(frozen=True)
 class RomInfo:
-    """What is known about a game image.
+    """What is known about a ROM.
 
     Attributes:
         name: Name of the dump, or "unknown dump".
@@ -102,22 +102,22 @@ class RomInfo:
 
     @property
     def known(self) -> bool:
-        """Whether the image is one of `KNOWN_DUMPS`."""
+        """Whether the ROM is one of `KNOWN_DUMPS`."""
         return self.game is not None
 
 
-def identify(image: bytes, source: str = "the image") -> RomInfo:
-    """Checks that an image is the game and says which dump it is.
+def identify(image: bytes, source: str = "the ROM") -> RomInfo:
+    """Checks that a ROM is the game and says which dump it is.
 
     Args:
         image: The whole file, with its header.
-        source: How error messages name the image, usually its path.
+        source: How error messages name the ROM, usually its path.
 
     Returns:
         What is known about it. An unknown dump is accepted when it has the game's shape.
 
     Raises:
-        RomError: If the image cannot be the game; the message names the remedy.
+        RomError: If the ROM cannot be the game; the message names the remedy.
     """
     _check_container(image, source)
     body = image[_HEADER_SIZE:]
@@ -135,9 +135,9 @@ def identify(image: bytes, source: str = "the image") -> RomInfo:
 
 
 def canonical(image: bytes) -> bytes:
-    """Replaces the header of a checked image by its plain iNES form.
+    """Replaces the header of a checked ROM by its plain iNES form.
 
-    Save states are tied to the image, and two copies of one dump must not differ for them only
+    Save states are tied to the ROM, and two copies of one dump must not differ for them only
     because a tool wrote its name into unused header bytes.
     """
     mirroring = image[6] & 0x01
@@ -151,7 +151,7 @@ def _check_container(image: bytes, source: str) -> None:
         raise RomError(f"{source} is empty; {remedy}")
     if not image.startswith(_MAGIC[: len(image)]):
         raise RomError(
-            f"{source} is not an iNES image (it starts with {image[:4].hex(' ')} instead of"
+            f"{source} is not an iNES file (it starts with {image[:4].hex(' ')} instead of"
             f" {_MAGIC.hex(' ')}); give a .nes file, or run `warpzone rom install`"
         )
     if len(image) < _HEADER_SIZE:

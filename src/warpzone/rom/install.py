@@ -1,4 +1,4 @@
-"""Putting images of the game into the data folder: from a file, or from the public wheel."""
+"""Installing ROMs into the data folder: from a file, or from the public wheel."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def import_rom(
     force: bool = False,
     try_out: Callable[[bytes, str], None] | None = None,
 ) -> Path:
-    """Copies a checked image into the data folder.
+    """Copies a checked ROM into the data folder.
 
     Args:
         path: The file to copy.
         game: The game to install it as; None takes the known game, and Super Mario Bros. for an
             unknown dump.
-        force: Let an unknown dump replace a usable image.
-        try_out: Gets the image and the game of an unknown dump, and raises an error if it does not
+        force: Let an unknown dump replace a usable ROM.
+        try_out: Gets the ROM and the game of an unknown dump, and raises an error if it does not
             run.
 
     Returns:
@@ -65,7 +65,7 @@ def import_rom(
 
 
 def _keep_usable(target: Path, image: bytes, path: str | os.PathLike[str]) -> None:
-    """Refuses an unknown dump where another usable image is installed."""
+    """Refuses an unknown dump where another usable ROM is installed."""
     if not is_file(target, "where the game is installed"):
         return
     try:
@@ -82,7 +82,7 @@ def _keep_usable(target: Path, image: bytes, path: str | os.PathLike[str]) -> No
 def install(confirm: Callable[[str], bool], report: Callable[[str], None] = print) -> list[Path]:
     """Downloads the public wheel that carries the games and unpacks them into the data folder.
 
-    Usable images that are already installed stay as they are; damaged ones are replaced.
+    Usable ROMs that are already installed stay as they are; damaged ones are replaced.
 
     Args:
         confirm: Gets the text of what will be downloaded and returns whether to continue.
@@ -107,7 +107,7 @@ def install(confirm: Callable[[str], bool], report: Callable[[str], None] = prin
 
 def _consent_text(folder: Path) -> str:
     return (
-        f"This downloads the public Python package {PACKAGE} with pip and unpacks its images of"
+        f"This downloads the public Python package {PACKAGE} with pip and unpacks its ROMs of"
         f" Super Mario Bros. and The Lost Levels into {folder}.\n"
         "The game belongs to Nintendo and is not part of warpzone. Continue only if you may use a"
         " copy of it where you live."

@@ -1,4 +1,4 @@
-"""Finding and reading the game's images. No image is part of this project."""
+"""Finding and reading ROMs. No ROM is part of this project."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ __all__ = [
     "wheel_member",
 ]
 
-# Far above any game image, and far below what would hurt to read.
+# Far larger than any ROM, and small enough to read safely.
 _LARGEST_READ = 1024 * 1024
 _LONGEST_SHOWN = 80
 
 
 @dataclass(frozen=True)
 class _GameFile:
-    """Where one game's image is looked for, and where it comes from."""
+    """Where one game's ROM is looked for, and where it comes from."""
 
     variable: str
     file_name: str
@@ -75,7 +75,7 @@ _FILES = {
 
 @dataclass(frozen=True)
 class RomStatus:
-    """One game's image as `warpzone rom status` shows it.
+    """One game's ROM as `warpzone rom status` shows it.
 
     Attributes:
         game: One of `GAMES`.
@@ -91,7 +91,7 @@ class RomStatus:
 
 
 def data_folder() -> Path:
-    """Returns the folder of installed images: `WARPZONE_DATA_DIR`, or the user's data folder."""
+    """Returns the folder of installed ROMs: `WARPZONE_DATA_DIR`, or the user's data folder."""
     configured = os.environ.get("WARPZONE_DATA_DIR")
     if configured:
         return Path(configured).expanduser() / "roms"
@@ -99,7 +99,7 @@ def data_folder() -> Path:
 
 
 def installed_file(game: str) -> Path:
-    """Returns where a game's image is installed, whether it is there or not."""
+    """Returns where a game's ROM is installed, whether it is there or not."""
     return data_folder() / _game_file(game).file_name
 
 
@@ -114,14 +114,14 @@ def find_rom(game: str = SMB, path: str | os.PathLike[str] | None = None) -> Pat
     Args:
         game: One of `GAMES`.
         path: Explicit file; it comes before `WARPZONE_ROM` (`WARPZONE_ROM_LOST_LEVELS` for the
-            Lost Levels), which comes before the installed image.
+            Lost Levels), which comes before the installed ROM.
 
     Raises:
         RomError: If the first of these that is given does not exist.
     """
     file = _game_file(game)
     if path is not None:
-        return _existing(Path(path).expanduser(), "given as the game's image")
+        return _existing(Path(path).expanduser(), "given as the ROM")
     configured = os.environ.get(file.variable)
     if configured:
         return _existing(Path(configured).expanduser(), f"named by {file.variable}")
@@ -129,20 +129,20 @@ def find_rom(game: str = SMB, path: str | os.PathLike[str] | None = None) -> Pat
     if is_file(installed, "where the game is installed"):
         return installed
     raise RomError(
-        f"no image of the game '{game}' is installed; run `warpzone rom install`, or"
+        f"no ROM of the game '{game}' is installed; run `warpzone rom install`, or"
         f" `warpzone rom import FILE`, or set {file.variable} to a file"
     )
 
 
 def read_rom(path: str | os.PathLike[str], game: str | None = None) -> bytes:
-    """Reads and checks a game image.
+    """Reads and checks a ROM.
 
     Args:
         path: The file.
         game: The game it must be, or None for either.
 
     Returns:
-        The image with a plain iNES header, so that copies of one dump are equal.
+        The ROM with a plain iNES header, so that copies of one dump are equal.
 
     Raises:
         RomError: If the file cannot be read or is not the game.
@@ -152,7 +152,7 @@ def read_rom(path: str | os.PathLike[str], game: str | None = None) -> bytes:
         _game_file(game)
         if info.game is not None and info.game != game:
             raise RomError(
-                f"{path} is {info.name}, but the game '{game}' was requested; give its image, or"
+                f"{path} is {info.name}, but the game '{game}' was requested; give its ROM, or"
                 " run `warpzone rom install`"
             )
     if not info.known:
@@ -165,7 +165,7 @@ def read_rom(path: str | os.PathLike[str], game: str | None = None) -> bytes:
 
 
 def load_game(game: str = SMB, path: str | os.PathLike[str] | None = None) -> bytes:
-    """Finds, reads and checks the image of a game: `find_rom` and `read_rom` together."""
+    """Finds, reads and checks the ROM of a game: `find_rom` and `read_rom` together."""
     return read_rom(find_rom(game, path), game)
 
 
@@ -209,12 +209,12 @@ def _existing(path: Path, origin: str) -> Path:
 
 
 def read_checked(path: Path) -> tuple[bytes, RomInfo]:
-    """Reads an image as it is and says what it is.
+    """Reads a ROM as it is and identifies it.
 
     Raises:
         RomError: If the file cannot be read or is not the game.
     """
-    path = _existing(path, "given as the game's image")
+    path = _existing(path, "given as the ROM")
     try:
         size = path.stat().st_size
         if size > _LARGEST_READ:

@@ -20,7 +20,7 @@ class StopRequest:
 
     Attributes:
         signal: The signal that asked to stop, or None.
-        reason: The reason for the user, or None while nobody asked.
+        reason: The reason for the user, or None while there is no request.
     """
 
     def __init__(self) -> None:

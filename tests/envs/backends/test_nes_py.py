@@ -177,7 +177,7 @@ def test_game_that_does_not_go_on_is_an_error_instead_of_a_hang() -> None:
     game.reset()
     game._frames_left = 1
     game._frame_advance(0)
-    with pytest.raises(BackendError, match="did not go on within 2000 frames"):
+    with pytest.raises(BackendError, match="did not continue within 2000 frames"):
         game._frame_advance(0)
     game.close()
 

@@ -18,8 +18,8 @@ BACKENDS: tuple[str, ...] = get_args(Backend)
 class Machine(Protocol):
     """A console with the game in it.
 
-    All that is known about the game is read from `ram`, so infos, rewards, tiles and ends are the
-    same on every machine that runs the game alike.
+    Everything known about the game is read from `ram`, so infos, rewards, tiles and ends are the
+    same on every machine that runs the game.
     """
 
     @property
@@ -28,14 +28,14 @@ class Machine(Protocol):
 
     @property
     def ram(self) -> NDArray[np.uint8]:
-        """The 2 KiB as they are now: a view, no copy."""
+        """The 2 KiB as they are now: a view, not a copy."""
 
     @property
     def screen(self) -> NDArray[np.uint8]:
         """The last drawn frame, 240 x 256 x 3."""
 
     def begin(self, level: str) -> None:
-        """Goes to the first moment of a level in which Mario obeys; the same one every time."""
+        """Goes to the first frame of a level in which Mario can be controlled; always the same."""
 
     def resume(self, state: bytes) -> None:
         """Goes to a save state."""
@@ -47,7 +47,7 @@ class Machine(Protocol):
         """Writes a byte of RAM."""
 
     def skip_scripted(self) -> None:
-        """Runs on to the next moment in which Mario obeys, as gym-super-mario-bros does."""
+        """Runs to the next frame in which Mario can be controlled, as gym-super-mario-bros does."""
 
     def draw_ahead(self) -> None:
         """Makes sure that `screen` shows this moment, and changes nothing else."""
@@ -78,7 +78,7 @@ def make_machine(
         setup: What is played.
         image: Reads the planes of our own console's screen.
         strict_stage: Fail when the machine begins another level than the one asked for; otherwise
-            it says so once and plays on.
+            it warns once and continues.
 
     Raises:
         ConfigError: For an unknown backend, or parameters that it cannot do.

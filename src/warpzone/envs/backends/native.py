@@ -11,7 +11,7 @@ from warpzone.envs.setup import EnvSetup
 
 
 class NativeMachine(Console):
-    """A `Console` that knows how its game is begun and looked at."""
+    """A `Console` that knows how to start its game and read its screen."""
 
     def __init__(self, setup: EnvSetup, image: _native.ImageWriter) -> None:
         """Switches the console on."""
@@ -30,7 +30,7 @@ class NativeMachine(Console):
         self.load(self._starts[level])
 
     def resume(self, state: bytes) -> None:
-        """Goes to a save state of a console or of a lane."""
+        """Goes to a save state of a console or of an environment."""
         self.load(_native.console_state(state))
 
     def skip_scripted(self) -> None:
@@ -38,7 +38,7 @@ class NativeMachine(Console):
         _native.classic_skip_scripted(self)
 
     def draw_ahead(self) -> None:
-        """Draws the next frame and takes it back: the screen is no part of the machine's state."""
+        """Draws the next frame and takes it back: the screen is not part of the machine's state."""
         here = self.save()
         self.run_frame(0, render=True)
         self.load(here)
@@ -52,7 +52,7 @@ class NativeMachine(Console):
         return self._image.rgb(self)
 
     def close(self) -> None:
-        """Nothing is held that would not go with the object."""
+        """Nothing to free: everything is freed with the object."""
 
 
 def check_start(image: bytes, game: str) -> None:

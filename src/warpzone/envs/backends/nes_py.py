@@ -34,7 +34,7 @@ _LOCK_SECONDS = 60.0
 
 
 class NesPyMachine:
-    """nes-py with the game in it: one emulator a level, since each remembers one start."""
+    """nes-py with the game in it: one emulator per level, since each remembers one start."""
 
     def __init__(self, setup: EnvSetup, *, strict_stage: bool) -> None:
         """Finds the package; the first emulator is made by `begin`.
@@ -46,7 +46,7 @@ class NesPyMachine:
         if setup.config.start_state:
             raise ConfigError("start_state is given, but backend 'nes-py' has no save states")
         if setup.config.exact:
-            raise ConfigError("exact is a way of our own console; leave it out with 'nes-py'")
+            raise ConfigError("exact needs the native backend; leave it out with 'nes-py'")
         self._make_game = game_class()
         self._setup = setup
         self._strict = strict_stage
@@ -67,7 +67,7 @@ class NesPyMachine:
 
     @property
     def screen(self) -> NDArray[np.uint8]:
-        """A copy of the picture; nes-py draws every frame."""
+        """A copy of the screen; nes-py draws every frame."""
         return np.ascontiguousarray(self._present().screen)
 
     def begin(self, level: str) -> None:
@@ -103,7 +103,7 @@ class NesPyMachine:
         game._skip_occupied_states()
 
     def draw_ahead(self) -> None:
-        """Nothing to do: the picture belongs to nes-py's state and is always there."""
+        """Nothing to do: the screen belongs to nes-py's state and is always current."""
 
     def grey(self) -> NDArray[np.uint8]:
         """Brightness of the screen, with the same weights as ours."""
@@ -116,7 +116,7 @@ class NesPyMachine:
         return np.ascontiguousarray(np.moveaxis(self._shown(), 2, 0))
 
     def close(self) -> None:
-        """Frees every emulator; their memory must not be looked at any more."""
+        """Frees every emulator; their memory must not be read afterwards."""
         games, self._games, self._game = self._games, {}, None
         for game in games.values():
             game.close()

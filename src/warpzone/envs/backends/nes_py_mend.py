@@ -1,6 +1,6 @@
-"""nes-py and gym-super-mario-bros, mended where they are broken.
+"""nes-py and gym-super-mario-bros, with their defects fixed.
 
-What is mended, all in memory and in this file:
+What is fixed, all in memory and in this file:
 
 - Sizes in a ROM's header are computed in bytes, which NumPy 2 refuses (`OverflowError: Python
   integer 1024 out of bounds for uint8`): they become whole numbers.
@@ -10,7 +10,7 @@ What is mended, all in memory and in this file:
 - Some loops wait for the game and would wait for ever: every frame is counted against a limit.
 - `gym`, which both import, prints a page about itself when it meets NumPy 2: it is kept quiet.
 
-Only versions that were tested are mended; others are refused by name.
+Only versions that were tested are supported; others are refused by name.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def check_versions() -> dict[str, str]:
 
 @functools.cache
 def game_class() -> type[Any]:
-    """gym-super-mario-bros' environment on nes-py's emulator, mended.
+    """gym-super-mario-bros' environment on nes-py's emulator, with its defects fixed.
 
     It takes the path of any image, starts nothing by itself, and raises BackendError from
     `_frame_advance` once `frames_allowed` have passed since `allow_frames` was called.
@@ -111,7 +111,9 @@ def game_class() -> type[Any]:
 
         def _frame_advance(self, action: int) -> None:
             if self._frames_left == 0:
-                raise BackendError(f"nes-py: the game did not go on within {_LONGEST_WAIT} frames")
+                raise BackendError(
+                    f"nes-py: the game did not continue within {_LONGEST_WAIT} frames"
+                )
             self._frames_left -= 1
             super()._frame_advance(action)
 

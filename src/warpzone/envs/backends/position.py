@@ -1,4 +1,4 @@
-"""Mario's x for other people's environments, which may not tell it."""
+"""Mario's x for third-party environments, which may not report it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _NAMES = ("x_pos", "x", "xpos")
 
 
 class XPosition(gym.Wrapper[Any, Any, Any, Any]):
-    """Makes sure that `info["x_pos"]` is there, whatever the environment tells.
+    """Makes sure that `info["x_pos"]` is there, whatever the environment reports.
 
     What the environment reports comes first, under any usual name. Where it reports none, x is read
     from its RAM. Where that fails too, x stays what it was and the failure is counted in
-    `info["x_failures"]`; after too many of them a hint is given once and RAM is not asked again.
+    `info["x_failures"]`; after too many of them a hint is logged once and RAM is no longer read.
     `info["x_source"]` says which it was: 'backend', 'ram' or 'last'.
     """
 
@@ -36,8 +36,8 @@ class XPosition(gym.Wrapper[Any, Any, Any, Any]):
         Args:
             env: Any environment of the game.
             addresses: Of the page and of the place on it.
-            failures_allowed: So many reads of RAM may fail.
-            read_ram: Gives the RAM; by default the environment's `ram` or `get_ram()`.
+            failures_allowed: How many reads of RAM may fail.
+            read_ram: Returns the RAM; by default the environment's `ram` or `get_ram()`.
         """
         super().__init__(env)
         self._addresses = addresses
@@ -47,16 +47,16 @@ class XPosition(gym.Wrapper[Any, Any, Any, Any]):
         self.failures = 0
 
     def reset(self, **options: Any) -> tuple[Any, dict[str, Any]]:
-        """Resets, and tells x."""
+        """Resets, and adds x to the info."""
         obs, info = self.env.reset(**options)
-        return obs, self._told(info)
+        return obs, self._with_x(info)
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
-        """Steps, and tells x."""
+        """Steps, and adds x to the info."""
         obs, reward, terminated, truncated, info = self.env.step(action)
-        return obs, reward, terminated, truncated, self._told(info)
+        return obs, reward, terminated, truncated, self._with_x(info)
 
-    def _told(self, info: dict[str, Any]) -> dict[str, Any]:
+    def _with_x(self, info: dict[str, Any]) -> dict[str, Any]:
         reported = next((info[name] for name in _NAMES if info.get(name) is not None), None)
         source = "last"
         if reported is not None:

@@ -11,7 +11,7 @@ from warpzone.errors import ConfigError
 Vector = Literal["native", "sync", "async"]
 VECTORS: tuple[str, ...] = get_args(Vector)
 
-#: Ways to start a process. 'fork' is none of them: a copy of a process with threads can hang.
+#: Start methods. 'fork' is not among them: a copy of a process with threads can hang.
 StartMethod = Literal["spawn", "forkserver"]
 
 _LEAST_SECONDS, _SECONDS_EACH = 180.0, 60.0

@@ -16,15 +16,15 @@ class Patience:
     """A limit that is used up by waiting.
 
     Where jobs are stopped for a while (by a scheduler, a debugger, a lid that is closed), workers
-    stop with their parent; the pause is nobody's fault and is not counted.
+    stop with their parent; the pause is not their fault and is not counted.
     """
 
     def __init__(self, seconds: float) -> None:
-        """Begins with so many seconds."""
+        """Starts with this many seconds."""
         self.left = seconds
 
     def slice(self) -> float:
-        """How long to wait at most before `spend` is told of it."""
+        """How long to wait at most before the next call of `spend`."""
         return max(0.0, min(_SLICE, self.left))
 
     def spend(self, seconds: float) -> None:

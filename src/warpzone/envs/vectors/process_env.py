@@ -135,7 +135,7 @@ class ProcessVectorEnv(AsyncVectorEnv):
         mask = np.array((options or {}).pop("reset_mask", [True] * self.num_envs), np.bool_)
         for index in self._group.lost():
             self._group.restart(index)
-            mask[index] = True  # A new worker has no episode that could go on.
+            mask[index] = True  # A new worker has no episode to continue.
         messages: list[Any] = []
         for index, own_seed in enumerate(seeds):
             if mask[index]:
@@ -238,7 +238,7 @@ class ProcessVectorEnv(AsyncVectorEnv):
         try:
             return self._group.answers(str(state.value), timeout)
         except WorkerError:
-            self._state = AsyncState.DEFAULT  # Every other answer is taken: they can go on.
+            self._state = AsyncState.DEFAULT  # Every other answer is taken: they can continue.
             raise
 
     def _all_answers(self, state: AsyncState, timeout: float | None) -> list[Any]:

@@ -18,7 +18,7 @@ from gymnasium.vector.async_vector_env import _async_worker
 
 from warpzone.envs.vectors.worker_log import WorkerLog
 
-#: Messages of a start: the worker says the first, is told the second, and says the third.
+#: Messages of a start: the worker sends the first, receives the second, and sends the third.
 WAITING, GO, READY, FAILED = "waiting", "go", "ready", "failed"
 
 
@@ -31,7 +31,7 @@ class WorkerTask:
         make_env: Makes its environment.
         shared_memory: Where observations go, as Gymnasium makes it; None for the pipe.
         autoreset_mode: Gymnasium's.
-        log: The file that tells what it is doing.
+        log: The file in which it records what it is doing.
     """
 
     index: int

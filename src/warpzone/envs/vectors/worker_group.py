@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 
 Spaces = tuple[spaces.Space[Any], spaces.Space[Any]]
 
-# Seeds of replacements lie so far from those of the lanes that none is used twice.
+# Seeds of replacements lie so far from those of the environments that none is used twice.
 _SEED_STRIDE = 2**32
 _CLOSE_SECONDS = 10.0
 
@@ -134,7 +134,7 @@ class WorkerGroup:
         return None
 
     def _watch_later_ones(self, worker: Worker, patience: Patience) -> Failure | None:
-        """Until a worker says something: those that die before their turn are told of at once."""
+        """Until a worker says something: those that die before their turn are reported at once."""
         others = {later.process.sentinel: later for later in self.workers[worker.index + 1 :]}
         while others:
             ready = patience.wait([worker.pipe, *others])
@@ -165,7 +165,7 @@ class WorkerGroup:
             names = ", ".join(map(str, given_up))
             raise WorkerError(f"worker {names} is lost; `reset` starts it anew")
         for worker, message in zip(self.workers, messages, strict=True):
-            worker.send(message)  # Where nobody is left to get it, the answer fails to come.
+            worker.send(message)  # If the worker is gone, its answer will be missing.
 
     def answers(self, stage: str, seconds: float | None = None) -> dict[int, Any]:
         """Waits for the answers of all workers.
@@ -218,7 +218,7 @@ class WorkerGroup:
         return True
 
     def _keep_logs(self) -> None:
-        """Leaves the logs in place: they are the caller's, or tell what went wrong."""
+        """Leaves the logs in place: they are the caller's, or show what went wrong."""
         self._remove_logs.detach()
 
     def _error(self, failures: list[Failure]) -> WorkerError:

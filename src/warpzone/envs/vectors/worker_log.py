@@ -52,6 +52,6 @@ def read_log(path: Path) -> list[dict[str, Any]]:
 
 
 def last_error(path: Path) -> str | None:
-    """What the worker last told of an error."""
+    """The last error that the worker recorded."""
     errors = [row["error"] for row in read_log(path) if row.get("event") == "error"]
     return str(errors[-1]) if errors else None

@@ -35,7 +35,7 @@ class Failure:
         worker: Its number.
         stage: What it was doing.
         reason: What happened to it.
-        log: The file that tells more.
+        log: The file with the details.
         kind: It died, was too slow, or its environment raised an error.
     """
 
@@ -80,7 +80,7 @@ class Worker:
         return not self.pipe.closed and not wait([self.process.sentinel], 0)
 
     def send(self, message: Any) -> bool:
-        """Sends a message; False when nobody is there to get it."""
+        """Sends a message; False when the worker is gone."""
         try:
             self.pipe.send(message)
         except (OSError, ValueError):
@@ -104,7 +104,7 @@ class Worker:
         return self._failure(stage, reason, "died")
 
     def late(self, stage: str, seconds: float) -> Failure:
-        """Ends a worker that has used up its time, after it has told where it stands."""
+        """Ends a worker that has used up its time, after it has written its stacks."""
         if hasattr(signal, "SIGUSR1") and stage != "import" and self.process.pid is not None:
             with suppress(ProcessLookupError):
                 os.kill(self.process.pid, signal.SIGUSR1)
