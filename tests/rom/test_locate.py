@@ -81,8 +81,8 @@ def test_dump_is_known_whatever_its_header_dialect(tmp_path: Path, image: bytes)
         pytest.param(lambda image: image[:-1], "is cut", id="one-byte-short"),
         pytest.param(lambda image: image + b"\0", "1 bytes after the end", id="one-byte-long"),
         pytest.param(lambda image: image + bytes(999), "999 bytes after the end", id="trailing"),
-        pytest.param(lambda image: b"ZIP!" + image[4:], "not an iNES image", id="magic"),
-        pytest.param(lambda image: image[16:], "not an iNES image", id="headerless"),
+        pytest.param(lambda image: b"ZIP!" + image[4:], "not an iNES file", id="magic"),
+        pytest.param(lambda image: image[16:], "not an iNES file", id="headerless"),
         pytest.param(lambda image: with_header(image, byte6=0x11), "mapper 1", id="mapper-low"),
         pytest.param(lambda image: with_header(image, byte7=0x40), "mapper 64", id="mapper-high"),
         pytest.param(
