@@ -14,11 +14,12 @@ from small_campaign import FLAGS, made_up_row, small_config
 from warpzone import cli
 from warpzone.campaign import campaign as module
 from warpzone.campaign.board_files import Added, publish
+from warpzone.campaign.board_json import read_board
 from warpzone.campaign.campaign import Campaign, pause_after
 from warpzone.campaign.ending import Ending
 from warpzone.campaign.options import CampaignOptions
 from warpzone.campaign.plan import Budget, Task
-from warpzone.campaign.scoreboard import Measuring, Scoreboard, read_board
+from warpzone.campaign.scoreboard import Scoreboard
 from warpzone.campaign.state import CampaignState, asked_of, open_state, read_state
 from warpzone.config import TrainConfig
 from warpzone.errors import ResumeError, ScoreboardError
@@ -36,7 +37,7 @@ class World:
     sessions: list[tuple[str, int]] = field(default_factory=list)
     """Run and steps that were allowed."""
     seeds: list[int] = field(default_factory=list)
-    told: list[str] = field(default_factory=list)
+    reported: list[str] = field(default_factory=list)
     now: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def train(self, run: Path, config: TrainConfig, ending: Ending) -> StopRequest:
@@ -49,8 +50,9 @@ class World:
         self.now[run.name] = steps, clears
         return stop
 
-    def measure(self, trained: Path, level: str, measuring: Measuring) -> Any:
-        self.seeds.append(measuring.seed)
+    def measure(self, trained: Path, level: str, episodes: int, seed: int) -> Any:
+        assert episodes <= 200
+        self.seeds.append(seed)
         return SimpleNamespace(clear_rate=self.now[trained.name][1] / 100)
 
     def add(
@@ -85,7 +87,7 @@ def go(world: World, **options: Any) -> StopRequest:
     config = small_config()
     state, _ = open_state(world.folder, asked_of(config, asked), False)
     campaign = Campaign(
-        world.folder, config, asked, state, train=world.train, report=world.told.append
+        world.folder, config, asked, state, train=world.train, report=world.reported.append
     )
     return campaign.run()
 
@@ -95,15 +97,15 @@ def test_a_level_ends_when_fresh_episodes_confirm_the_goal(world: World) -> None
     assert not go(world)
     assert world.sessions == [("1-1", 1000), ("1-2", 1000)]
     assert read_board(world.folder).reached == ["1-1", "1-2"]
-    assert world.told[-1] == "2 of 32 levels at >= 90%"
+    assert world.reported[-1] == "2 of 32 levels at >= 90%"
 
 
-def test_a_check_that_fails_lets_training_go_on_after_a_pause(world: World) -> None:
+def test_a_failed_check_continues_training_after_a_pause(world: World) -> None:
     world.skills = {"1-1": [(300, 80, True), (500, 85, True), (700, 95, True)]}
     go(world, levels="1-1")
     assert len(world.sessions) == 3
     assert len(set(world.seeds)) == 3, "every check plays other episodes"
-    assert Measuring().seed not in world.seeds
+    assert max(world.seeds) < 2**61, "the scoreboard's own seeds begin there"
     state = read_state(world.folder)
     assert state is not None
     # 5 % of the round, and half of the 5 % that were missing at 500 steps.
@@ -138,7 +140,7 @@ def test_later_rounds_give_more_to_the_levels_below_the_goal(world: World) -> No
     assert read_board(world.folder).summary == "2 of 32 levels at >= 90%"
 
 
-def test_an_interrupted_campaign_goes_on_where_it_stopped(world: World) -> None:
+def test_an_interrupted_campaign_resumes_where_it_left_off(world: World) -> None:
     world.skills = {"1-1": [(1000, 30, False)], "1-2": [(1000, 20, False)]}
     world.stop_at = 1
     assert go(world).reason == "Ctrl-C"
@@ -165,7 +167,7 @@ def test_together_is_reached_by_one_policy_and_not_by_several(world: World) -> N
     assert len(world.sessions) == 1, "now one policy does it"
 
 
-def test_a_row_below_the_goal_after_a_check_that_passed_is_no_end(
+def test_a_row_below_the_goal_after_a_check_that_passed_does_not_end_training(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.skills = {"1-1": [(300, 80, True), (500, 95, True)]}
@@ -284,7 +286,7 @@ def test_a_campaign_never_removes_what_it_did_not_write(
     assert precious.read_text() == "precious"
 
 
-def test_a_run_is_no_place_for_a_campaign(
+def test_a_campaign_in_the_folder_of_a_run_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "config.toml").touch()

@@ -12,7 +12,7 @@ from pathlib import Path
 from small_campaign import FLAGS
 
 from warpzone import cli
-from warpzone.campaign.scoreboard import read_board
+from warpzone.campaign.board_json import read_board
 from warpzone.campaign.state import read_state
 from warpzone.telemetry.reading import read_lines
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from PIL import Image
@@ -14,18 +15,11 @@ from warpzone import cli
 from warpzone.campaign import board_files
 from warpzone.campaign.board_files import add_policy, export_reached, open_board, publish
 from warpzone.campaign.board_image import colour_of
+from warpzone.campaign.board_json import BOARD_FILE, HISTORY_FILE, read_board, write_board
 from warpzone.campaign.board_text import to_markdown
 from warpzone.campaign.measure import measure
-from warpzone.campaign.scoreboard import (
-    BOARD_FILE,
-    CONDITIONS,
-    Measuring,
-    Row,
-    Scoreboard,
-    all_levels,
-    read_board,
-    write_board,
-)
+from warpzone.campaign.protocols import MAIN, PROTOCOLS, row_seed
+from warpzone.campaign.scoreboard import Measuring, Result, Row, Scoreboard, all_levels
 from warpzone.errors import ScoreboardError
 from warpzone.evaluation.export import export_policy
 from warpzone.evaluation.trained import load_policy
@@ -56,16 +50,17 @@ def test_a_scoreboard_comes_back_as_it_was_written(tmp_path: Path) -> None:
 def test_the_page_has_a_line_for_every_level_trained_or_not() -> None:
     page = to_markdown(Scoreboard().with_rows([made_up_row("1-1", 95), made_up_row("1-2", 4)]))
     assert page.startswith("**1 of 32 levels at >= 90%**")
-    assert "| 1-1 | **95%** | 89%-98% | 95% | 95% | 512k | 3.2 | 7 | c0ffeec0ff |" in page
+    assert "| 1-1 | **95%** | 89%-98% |" in page
     assert "| 1-2 | 4% | 2%-10% |" in page
+    assert "| 512k | 3.2 | 7 | c0ffeec0ff |" in page
     assert page.count("not trained") == 30
     assert all(f"| {level} |" in page for level in all_levels())
 
 
-def test_the_picture_shows_each_rate_by_its_colour(tmp_path: Path) -> None:
+def test_the_image_shows_each_rate_by_its_colour(tmp_path: Path) -> None:
     publish(tmp_path, Scoreboard().with_rows([made_up_row("1-1", 95), made_up_row("8-4", 0)]))
-    with Image.open(tmp_path / "scoreboard.png") as picture:
-        colours = {colour for _, colour in picture.getcolors(1 << 20)}
+    with Image.open(tmp_path / "scoreboard.png") as image:
+        colours = {colour for _, colour in image.getcolors(1 << 20)}
     assert {colour_of(0.95), colour_of(0.0)} <= colours
     assert colour_of(1.0) != colour_of(0.9) != colour_of(0.0)
 
@@ -92,12 +87,13 @@ ROW = asdict(made_up_row("1-1", 50))
         ({"rows": [ROW | {"minutes": "ten"}]}, "'minutes' is"),
         ({"rows": [ROW | {"seed": None}]}, "'seed' is null"),
         ({"rows": [ROW | {"results": {}}]}, "it has no 'sticky'"),
-        ({"measuring": {"episodes": 3}}, "it has no 'seed'"),
+        ({"measuring": {"episodes": 3}}, "it has no 'other_episodes'"),
         ({"measuring": MEASURING | {"episodes": 10**9}}, "'episodes' is 1000000000"),
-        ({"measuring": MEASURING | {"sticky_prob": 2}}, "'sticky_prob' is 2"),
+        ({"measuring": MEASURING | {"other_episodes": 0}}, "'other_episodes' is 0"),
+        ({"rows": [ROW | {"measured": 3}]}, "'measured' is 3"),
     ],
 )
-def test_what_is_no_scoreboard_is_refused(
+def test_a_file_that_is_not_a_scoreboard_is_refused(
     tmp_path: Path, change: dict[str, object], reason: str
 ) -> None:
     write_board(tmp_path, Scoreboard())
@@ -124,6 +120,7 @@ def test_verifying_finds_an_altered_file_and_altered_numbers(
     assert "0 of 32 levels at >= 90%" in shown
     assert {path.name for path in folder.iterdir()} == {
         "two.policy",
+        "measurements.jsonl",
         "scoreboard.json",
         "scoreboard.md",
         "scoreboard.png",
@@ -134,8 +131,9 @@ def test_verifying_finds_an_altered_file_and_altered_numbers(
     board = (folder / BOARD_FILE).read_text()
     (folder / BOARD_FILE).write_text(board.replace('"clears": 0', '"clears": 1', 1))
     assert cli.main(["scoreboard", str(folder), "--verify"]) == 1
-    told = capsys.readouterr().out
-    assert "1-1: sticky: 0 of 2 clear instead of 1 of 2\n1-2: holds\n1 of 2 rows verified" in told
+    shown = capsys.readouterr().out
+    assert "1-1: the history has another measurement of this file; sticky: 0 of 2" in shown
+    assert "clear instead of 1 of 2\n1-2: holds\n1 of 2 rows verified" in shown
 
     (folder / BOARD_FILE).write_text(board)
     export_policy(next((run / "checkpoints").glob("*.pt")), folder / "other.policy")
@@ -155,27 +153,34 @@ def test_a_measurement_does_not_depend_on_threads(
     import torch
 
     trained = load_policy(run)
-    measuring = Measuring(episodes=3)
     before = torch.get_num_threads()
     try:
         torch.set_num_threads(2)
-        first = measure(trained, "1-1", measuring)
+        first = measure(trained, "1-1", 3, 7)
         assert torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(before)
-    assert measure(trained, "1-1", measuring) == first
+    assert measure(trained, "1-1", 3, 7) == first
 
 
 def fake_measuring(monkeypatch: pytest.MonkeyPatch, clears: dict[str, int]) -> None:
     """Lets policies have made-up scores, contents of their own, and no episodes."""
 
-    def rows(folder: Path, path: Path, measuring: Measuring, report: object = None) -> list[Row]:
-        name = path.relative_to(folder).as_posix()
-        path.write_bytes(path.read_bytes() + repr(clears).encode())
-        sha256 = sha256_of(path)
-        made_up = [made_up_row(level, count, name) for level, count in clears.items()]
-        return [replace(row, sha256=sha256) for row in made_up]
+    def export(target: Path, file: Path) -> None:
+        export_policy(target, file)
+        file.write_bytes(file.read_bytes() + repr(clears).encode())
 
+    def facts(path: Path) -> SimpleNamespace:
+        return SimpleNamespace(levels=list(clears), checkpoint_sha256=repr(clears))
+
+    def rows(folder: Path, path: Path, *_: object) -> list[Row]:
+        name = path.relative_to(folder).as_posix()
+        made_up = [made_up_row(level, count, name) for level, count in clears.items()]
+        unique = {"sha256": sha256_of(path), "checkpoint_sha256": repr(clears)}
+        return [replace(row, **unique) for row in made_up]
+
+    monkeypatch.setattr(board_files, "export_policy", export)
+    monkeypatch.setattr(board_files, "read_policy_facts", facts)
     monkeypatch.setattr(board_files, "measure_policy", rows)
 
 
@@ -274,4 +279,71 @@ def test_a_folder_without_a_scoreboard_is_told(
     assert "has no rows to verify" in capsys.readouterr().err
     assert cli.main(["scoreboard", str(tmp_path), "--verify", "--level", "1-1"]) == 2
     assert "has no row for 1-1" in capsys.readouterr().err
-    assert CONDITIONS[0] == "sticky"
+    (tmp_path / HISTORY_FILE).unlink()
+    assert cli.main(["scoreboard", str(tmp_path)]) == 2
+    assert "without its history" in capsys.readouterr().err
+
+
+def test_a_file_is_measured_once_and_every_measurement_is_kept(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_measuring(monkeypatch, {"1-1": 50, "1-2": 60})
+    first = add_policy(tmp_path, Scoreboard(), run)
+    assert not first.known
+
+    def refuse(*_: object) -> list[Row]:
+        raise AssertionError("measured twice")
+
+    monkeypatch.setattr(board_files, "measure_policy", refuse)
+    again = add_policy(tmp_path, read_board(tmp_path), run)
+    assert again.known
+    assert again.taken == ()
+    assert [row.score for row in again.rows] == [row.score for row in first.rows]
+
+    fake_measuring(monkeypatch, {"1-1": 40, "1-2": 70})
+    board = add_policy(tmp_path, again.board, run).board
+    kept = [(row.level, row.score.clears) for row in read_board(tmp_path).history]
+    assert kept == [("1-1", 50), ("1-2", 60), ("1-1", 40), ("1-2", 70)]
+    assert board.files_measured("1-1") == 2
+    page = (tmp_path / "scoreboard.md").read_text()
+    assert "| 1-1 | 40 of 100 |" in page, "measurements that were not taken are shown as well"
+
+
+def test_another_export_of_a_measured_checkpoint_gets_no_second_chance(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    board = add_policy(tmp_path, Scoreboard(0.9, Measuring(2, 1)), run).board
+    # The version is part of the file, so another one changes its hash.
+    monkeypatch.setattr("warpzone.evaluation.export.source_version", lambda: "another")
+    added = add_policy(tmp_path, board, run)
+    assert added.known
+    assert added.taken == ()
+    assert added.board.history == board.history
+
+
+def test_a_protocol_that_a_measurement_lacks_is_added_to_it(run: Path, tmp_path: Path) -> None:
+    board = add_policy(tmp_path, Scoreboard(0.9, Measuring(2, 1)), run).board
+    older = [
+        replace(row, results={MAIN.name: Result(2, 1, 5.0, {"clear": 1, "pit": 1})})
+        for row in board.history
+    ]
+    board = replace(board, history=older).with_rows(older)
+    board = replace(
+        board, rows={level: replace(row, policy="two.policy") for level, row in board.rows.items()}
+    )
+    board = add_policy(tmp_path, board, run).board
+    for row in (*board.history, *board.rows.values()):
+        assert row.score.clears == 1, "what was measured stays"
+        assert set(row.results) == {protocol.name for protocol in PROTOCOLS}
+
+
+def test_seeds_follow_from_the_file_the_level_and_the_protocol() -> None:
+    seeds = {
+        row_seed(sha256, level, protocol)
+        for sha256 in ("ab" * 32, "cd" * 32)
+        for level in ("1-1", "1-2")
+        for protocol in PROTOCOLS
+    }
+    assert len(seeds) == 4 * len(PROTOCOLS)
+    assert min(seeds) >= 2**61, "far above the seeds of training and of checks"
+    assert row_seed("ab" * 32, "1-1", MAIN) == row_seed("ab" * 32, "1-1", MAIN)

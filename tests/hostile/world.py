@@ -38,7 +38,7 @@ def build_world(folder: Path, rom: Path) -> Path:
     (folder / "policies").mkdir()
     export_policy(run.path, folder / POLICY)
     row = replace(made_up_row("1-1", 95, "1-1.policy"), sha256=sha256_of(folder / POLICY))
-    publish(folder / BOARD, Scoreboard().with_rows([row]))
+    publish(folder / BOARD, Scoreboard().with_rows([row]).with_measurements([row]))
     shutil.copytree(folder / BOARD, folder / CAMPAIGN)
     state = CampaignState(asked_of(config, CampaignOptions()), {"1-1": TaskState(1)})
     write_state(folder / CAMPAIGN, state)

@@ -13,7 +13,8 @@ from PIL import Image
 
 from warpzone import cli
 from warpzone.campaign.board_files import publish
-from warpzone.campaign.scoreboard import CONDITIONS, Result, Row, Scoreboard
+from warpzone.campaign.protocols import PROTOCOLS
+from warpzone.campaign.scoreboard import Result, Row, Scoreboard
 from warpzone.config import EnvOptions, LearnOptions, ModelOptions, RunOptions, TrainConfig, to_toml
 from warpzone.evaluation.export import export_policy
 from warpzone.report import charts
@@ -127,8 +128,16 @@ def test_the_page_of_a_campaign_has_an_animation_of_every_trained_level(
 ) -> None:
     folder = tmp_path / "campaign"
     sha256 = export_policy(run, folder / "policies" / "1-1.policy")
-    results = dict.fromkeys(CONDITIONS, Result(100, 93, 3000.0, {"clear": 93, "pit": 7}))
-    facts = {"steps": 96, "minutes": 1.0, "seed": 0, "commit": "0.1.0", "checkpoint_sha256": ""}
+    result = Result(100, 93, 3000.0, {"clear": 93, "pit": 7})
+    results = {protocol.name: result for protocol in PROTOCOLS}
+    facts = {
+        "steps": 96,
+        "minutes": 1.0,
+        "seed": 0,
+        "commit": "0.1.0",
+        "checkpoint_sha256": "",
+        "measured": "",
+    }
     rows = [
         Row(level=level, policy=policy, sha256=sha256, results=results, **facts)
         for level, policy in (("1-1", "policies/1-1.policy"), ("1-2", "policies/gone.policy"))

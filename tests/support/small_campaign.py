@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from warpzone.campaign.scoreboard import CONDITIONS, Result, Row
+from warpzone.campaign.protocols import PROTOCOLS
+from warpzone.campaign.scoreboard import Result, Row
 from warpzone.config import EnvOptions, LearnOptions, ModelOptions, RunOptions, TrainConfig
 
 FLAGS = [
@@ -50,5 +51,6 @@ def made_up_row(level: str, clears: int, policy: str = "x.policy") -> Row:
         seed=7,
         commit="c0ffee" * 6 + "abcd",
         checkpoint_sha256="cd" * 32,
-        results=dict.fromkeys(CONDITIONS, result),
+        measured="2026-11-17T12:00:00Z",
+        results=dict.fromkeys((protocol.name for protocol in PROTOCOLS), result),
     )

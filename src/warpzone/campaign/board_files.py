@@ -9,16 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from warpzone.campaign.board_image import draw_board
+from warpzone.campaign.board_json import BOARD_FILE, read_board, write_board
 from warpzone.campaign.board_text import write_markdown
 from warpzone.campaign.measure import Report, measure_policy
-from warpzone.campaign.scoreboard import (
-    BOARD_FILE,
-    Row,
-    Scoreboard,
-    all_levels,
-    read_board,
-    write_board,
-)
+from warpzone.campaign.protocols import PROTOCOLS
+from warpzone.campaign.scoreboard import Row, Scoreboard, all_levels
 from warpzone.errors import ScoreboardError
 from warpzone.evaluation.export import export_policy
 from warpzone.evaluation.policy_file import SUFFIX, read_policy_facts
@@ -44,11 +39,19 @@ def open_board(folder: Path, new: Scoreboard) -> Scoreboard:
 
 @dataclass(frozen=True)
 class Added:
-    """The outcome for a policy: its rows, and those of them that are on the scoreboard now."""
+    """The outcome for a policy.
+
+    Attributes:
+        board: The new scoreboard, which is already written.
+        rows: The policy's measurements.
+        taken: Those of them that became rows of the scoreboard.
+        known: Whether the file had been measured before, so that no episode was played.
+    """
 
     board: Scoreboard
     rows: Sequence[Row]
     taken: Sequence[Row]
+    known: bool = False
 
 
 def add_policy(
@@ -60,7 +63,10 @@ def add_policy(
     whole: bool = False,
     report: Report | None = None,
 ) -> Added:
-    """Measures a policy and gives it the rows of the levels that it plays better than the current.
+    """Measures a policy once and gives it the rows of the levels that it plays better.
+
+    A file that was measured before, or another export of the same checkpoint, keeps the
+    measurement that it has: measuring again until a number pleases would bias the scoreboard.
 
     Args:
         folder: The scoreboard's folder.
@@ -72,27 +78,36 @@ def add_policy(
         report: Called with what is being done.
 
     Returns:
-        The new scoreboard, which is already written, and what was measured.
+        The new scoreboard, and what was measured.
     """
     with _sentence(folder), _incoming(folder / place, target) as file:
-        facts = read_policy_facts(file)
-        rows = measure_policy(folder, file, board.measuring, report=report)
+        facts, sha256 = read_policy_facts(file), sha256_of(file)
+        kept = board.measurements_of(sha256, facts.checkpoint_sha256)
+        if kept and kept[0].sha256 != sha256:
+            return Added(board, kept, (), known=True)
+        known = bool(kept) and all(len(row.results) == len(PROTOCOLS) for row in kept)
+        rows: Sequence[Row] = kept
+        if not known:
+            results = {row.level: row.results for row in kept}
+            rows = measure_policy(folder, file, board.measuring, results, report)
+            board = _completed(board.with_measurements(rows))
+            publish(folder, board)
         masters = all(row.score.clear_rate >= board.goal for row in rows)
         taken = [
             row for row in rows if (whole and masters) or _is_better(row, board.rows.get(row.level))
         ]
         if not taken:
-            return Added(board, rows, ())
+            return Added(board, rows, (), known)
         stem = facts.levels[0] if len(facts.levels) == 1 else _stem(target)
         replaced = _replaced(board, {row.level for row in taken})
-        name = _free_name(folder, place, stem, {rows[0].sha256, *replaced})
+        name = _free_name(folder, place, stem, {sha256, *replaced})
         taken = [replace(row, policy=name) for row in taken]
         before = board
         board = board.with_rows(taken)
         file.replace(folder / name)
         publish(folder, board)
         _remove_replaced(folder, before, board)
-    return Added(board, rows, taken)
+    return Added(board, rows, taken, known)
 
 
 def export_reached(folder: Path, board: Scoreboard, destination: Path) -> Scoreboard:
@@ -111,7 +126,8 @@ def export_reached(folder: Path, board: Scoreboard, destination: Path) -> Scoreb
         )
     with _sentence(destination):
         destination.mkdir(parents=True, exist_ok=True)
-        replaced = _replaced(open_board(destination, Scoreboard()), set(all_levels()))
+        before = open_board(destination, Scoreboard())
+        replaced = _replaced(before, set(all_levels()))
         names: dict[str, str] = {}
         for row in rows:
             if row.policy not in names:
@@ -120,9 +136,12 @@ def export_reached(folder: Path, board: Scoreboard, destination: Path) -> Scoreb
                 names[row.policy] = _free_name(destination, Path(), stem, {sha256, *replaced})
                 with replacing(destination / names[row.policy]) as part:
                     shutil.copyfile(folder / row.policy, part)
-    chosen = replace(board, rows={}).with_rows(
+    chosen = replace(board, rows={}, history=before.history).with_rows(
         replace(row, policy=names[row.policy]) for row in rows
     )
+    # Measurements of other files of the same levels show how many were needed.
+    levels = {row.level for row in rows}
+    chosen = chosen.with_measurements([row for row in board.history if row.level in levels])
     publish(destination, chosen)
     return chosen
 
@@ -149,6 +168,15 @@ def _sentence(folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise ScoreboardError(f"{folder} cannot be updated: {describe_os_error(error)}") from error
+
+
+def _completed(board: Scoreboard) -> Scoreboard:
+    """The scoreboard whose rows have all protocols that their measurements have by now."""
+    latest = {(row.sha256, row.level): row.results for row in board.history}
+    return board.with_rows(
+        replace(row, results=latest.get((row.sha256, row.level), row.results))
+        for row in board.rows.values()
+    )
 
 
 def _is_better(row: Row, before: Row | None) -> bool:

@@ -6,6 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from warpzone.campaign.protocols import NOOP_MAX, STICKY_PROB
 from warpzone.campaign.scoreboard import Row, Scoreboard, all_levels
 from warpzone.system.atomic_file import replacing
 
@@ -92,11 +93,10 @@ class _Pen:
 
 
 def _draw_title(pen: _Pen, board: Scoreboard) -> None:
-    measuring = board.measuring
     pen.text((_MARGIN, _MARGIN + 4), board.summary.replace("at >=", "at or above"), 30, _INK)
     words = (
-        f"clear rate over {measuring.episodes} episodes from the level's start, sticky actions "
-        f"{measuring.sticky_prob:g} per frame, up to {measuring.noop_max} idle frames"
+        f"clear rate over {board.measuring.episodes} episodes from the level's start, sticky "
+        f"actions {STICKY_PROB:g} per frame, up to {NOOP_MAX} no-op frames"
     )
     pen.text((_MARGIN, _MARGIN + 46), words, 15, _FAINT)
 

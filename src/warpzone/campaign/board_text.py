@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from warpzone.campaign.scoreboard import CONDITIONS, Result, Row, Scoreboard, all_levels
+from warpzone.campaign.protocols import MAIN, NOOP_MAX, OTHERS
+from warpzone.campaign.scoreboard import Result, Row, Scoreboard, all_levels
 from warpzone.system.atomic_file import write_text_atomically
 from warpzone.telemetry.terminal import short
 
@@ -12,8 +13,8 @@ HEADINGS = (
     "level",
     "clear rate",
     "95 % interval",
-    "no stickiness",
-    "greedy",
+    *(protocol.heading for protocol in OTHERS),
+    "files",
     "steps",
     "minutes",
     "seed",
@@ -28,18 +29,16 @@ def table_rows(board: Scoreboard) -> list[tuple[str, ...]]:
     """One line per level, with one cell per heading."""
     blank = ("",) * (len(HEADINGS) - 2)
     return [
-        _cells(board.rows[level]) if level in board.rows else (level, "not trained", *blank)
+        _cells(board, board.rows[level]) if level in board.rows else (level, "not trained", *blank)
         for level in all_levels()
     ]
 
 
 def how(board: Scoreboard) -> str:
     """One sentence on how the numbers were measured."""
-    measuring = board.measuring
     return (
-        f"{measuring.episodes} episodes each from the level's start, sampled actions, sticky "
-        f"actions ({measuring.sticky_prob:g} per frame), up to {measuring.noop_max} idle frames, "
-        f"seeds from {measuring.seed:,}"
+        f"{board.measuring.episodes} episodes each from the level's start, {MAIN.description}, up "
+        f"to {NOOP_MAX} no-op frames, seeds from the hash of the policy file"
     )
 
 
@@ -51,14 +50,35 @@ def to_markdown(board: Scoreboard) -> str:
     for level, cells in zip(all_levels(), table_rows(board), strict=True):
         marked = f"**{cells[1]}**" if board.reaches(level) else cells[1]
         lines.append(f"| {' | '.join((cells[0], marked, *cells[2:]))} |")
+    others = "; ".join(f"{one.heading}: {one.description}" for one in OTHERS)
     lines += [
         "",
-        "No stickiness: sticky actions are off. Greedy: the most likely action, with sticky "
-        "actions. Steps and minutes are those of the training, ends those of the episodes behind "
-        "the clear rate, and the hash is that of the policy's file. `warpzone scoreboard FOLDER "
-        "--verify` plays all of it again.",
+        f"Other protocols, {board.measuring.other_episodes} episodes each: {others}. Files is the "
+        "number of policy files that were measured on the level; a file is measured once. Steps "
+        "and minutes are those of the training, ends those of the episodes behind the clear rate, "
+        "and the hash is that of the policy file. `warpzone scoreboard FOLDER --verify` repeats "
+        "every row.",
+        "",
+        *_history(board),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _history(board: Scoreboard) -> list[str]:
+    """All measurements as Markdown, oldest first."""
+    lines = [
+        "All measurements, oldest first:",
+        "",
+        "| measured | level | clears | sha256 | steps |",
+        "|---|---|---|---|---|",
+    ]
+    for row in board.history:
+        clears = f"{row.score.clears} of {row.score.episodes}"
+        lines.append(
+            f"| {row.measured} | {row.level} | {clears} | {row.sha256[:_HEX_DIGITS]} "
+            f"| {short(row.steps)} |"
+        )
+    return lines
 
 
 def write_markdown(folder: Path, board: Scoreboard) -> Path:
@@ -74,8 +94,9 @@ def score_line(row: Row) -> str:
     return f"{_percent(score)} of {score.episodes} episodes clear ({_interval(score)})"
 
 
-def _cells(row: Row) -> tuple[str, ...]:
-    score, steady, greedy = (row.results[name] for name in CONDITIONS)
+def _cells(board: Scoreboard, row: Row) -> tuple[str, ...]:
+    score = row.score
+    others = (row.results.get(protocol.name) for protocol in OTHERS)
     ends = ", ".join(f"{end} {count}" for end, count in score.ends.items())
     # Versions are shown in full, commits by their first digits.
     commit = row.commit if len(row.commit) < 20 else row.commit[:_HEX_DIGITS]
@@ -83,8 +104,8 @@ def _cells(row: Row) -> tuple[str, ...]:
         row.level,
         _percent(score),
         _interval(score),
-        _percent(steady),
-        _percent(greedy),
+        *("" if result is None else _percent(result) for result in others),
+        str(board.files_measured(row.level)),
         short(row.steps),
         f"{row.minutes:.1f}",
         str(row.seed),

@@ -37,9 +37,10 @@ Train = Callable[[Path, TrainConfig, Ending], StopRequest]
 # pause is a fraction of it.
 _PAUSE, _PAUSE_BY_GAP = 60_000, 600_000
 _PAUSE_SHARE, _PAUSE_SHARE_BY_GAP = 0.05, 0.5
-# Checks play other episodes than the scoreboard, and each check plays new ones: repeating a test
-# until it passes would bias the result.
-_CHECK_SEED, _SEEDS_APART = 1_000_000, 10_000
+# Checks play other episodes than the scoreboard (see `protocols`), and each check plays new ones:
+# repeating a test until it passes would bias the result.
+_CHECK_SEED, _SEEDS_APART = 1_000_000, 100_000
+_CHECK_EPISODES = 200
 
 
 class Campaign:
@@ -67,7 +68,8 @@ class Campaign:
         """
         self._folder, self._config, self._options = folder, config, options
         self._state, self._train, self._report = state, train, report
-        new = Scoreboard(options.goal, Measuring(episodes=options.episodes))
+        others = min(options.episodes, Measuring().other_episodes)
+        new = Scoreboard(options.goal, Measuring(options.episodes, others))
         self.board = replace(open_board(folder, new), goal=options.goal)
         self._tasks = tasks_of(options)
 
@@ -150,9 +152,9 @@ class Campaign:
     def _rates(self, task: Task, path: Path, checks: int) -> Iterator[tuple[str, float]]:
         trained = load_policy(path)
         seed = _CHECK_SEED + _SEEDS_APART * checks
-        measuring = replace(self.board.measuring, seed=seed)
+        episodes = min(_CHECK_EPISODES, self.board.measuring.episodes)
         for level in task.levels:
-            yield level, measure(trained, level, measuring).clear_rate
+            yield level, measure(trained, level, episodes, seed).clear_rate
 
     def _choose(self, task: Task, run: Path, latest: Path, checks: int) -> Path:
         """The better of the latest checkpoint and the one with the best clear rate in training."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 
-from warpzone.campaign.scoreboard import CONDITIONS, Measuring, Result, Row
-from warpzone.errors import CheckpointError
-from warpzone.evaluation.evaluation import Evaluation, evaluate
+from warpzone.campaign.protocols import MAIN, PROTOCOLS, Protocol, row_seed
+from warpzone.campaign.scoreboard import Measuring, Result, Row
+from warpzone.evaluation.evaluation import Progress, envs_for, evaluate
 from warpzone.evaluation.policy_file import read_policy_file
 from warpzone.evaluation.trained import TrainedPolicy, load_policy
 from warpzone.models.arithmetic import one_thread
@@ -20,37 +21,39 @@ def measure_policy(
     folder: Path,
     path: Path,
     measuring: Measuring,
-    levels: Sequence[str] | None = None,
+    known: Mapping[str, Mapping[str, Result]] | None = None,
     report: Report | None = None,
 ) -> list[Row]:
-    """Plays every level of a policy under every condition.
+    """Plays every level of a policy under every protocol.
 
     Args:
         folder: The scoreboard's folder.
         path: The policy file, somewhere below the folder.
-        measuring: How many episodes, and which.
-        levels: Some of the policy's levels; all by default.
+        measuring: Number of episodes.
+        known: Results by level and protocol that this file already has; they are not measured
+            again.
         report: Called with what is being done.
 
     Returns:
         One row per level.
 
     Raises:
-        CheckpointError: The policy was not trained on a level, or its file is damaged.
+        CheckpointError: The file is damaged, or not a policy.
     """
     file = read_policy_file(path)
     facts = file.facts
-    for level in levels or ():
-        if level not in facts.levels:
-            raise CheckpointError(f"{path} was not trained on {level}")
     trained = load_policy(path)
     rows = []
-    for level in levels or facts.levels:
-        results = {}
-        for condition in CONDITIONS:
+    for level in facts.levels:
+        results = dict((known or {}).get(level, {}))
+        for protocol in PROTOCOLS:
+            if protocol.name in results:
+                continue
+            episodes = measuring.episodes_of(protocol)
             if report is not None:
-                report(f"{level}: {measuring.episodes} episodes, {condition}")
-            results[condition] = measure(trained, level, measuring, condition)
+                report(f"{level}: {episodes} episodes with {protocol.description}")
+            seed = row_seed(file.sha256, level, protocol)
+            results[protocol.name] = measure(trained, level, episodes, seed, protocol)
         rows.append(
             Row(
                 level=level,
@@ -61,6 +64,7 @@ def measure_policy(
                 seed=facts.seed,
                 commit=facts.commit,
                 checkpoint_sha256=facts.checkpoint_sha256,
+                measured=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
                 results=results,
             )
         )
@@ -68,24 +72,34 @@ def measure_policy(
 
 
 def measure(
-    trained: TrainedPolicy, level: str, measuring: Measuring, condition: str = CONDITIONS[0]
+    trained: TrainedPolicy,
+    level: str,
+    episodes: int,
+    seed: int,
+    protocol: Protocol = MAIN,
+    *,
+    progress: Progress | None = None,
 ) -> Result:
-    """Plays a level under one condition."""
+    """Plays a level under one protocol; the same arguments give the same result.
+
+    Args:
+        trained: The policy.
+        level: Level to play.
+        episodes: Number of episodes.
+        seed: Seed of the first episode and of the sampled actions.
+        protocol: Noise, and how actions are chosen.
+        progress: Called after each step.
+    """
     with one_thread():
         played = evaluate(
-            trained.player(measuring.episodes, measuring.seed, condition == "greedy"),
+            trained.player(envs_for(episodes), seed, protocol.greedy),
             level,
-            episodes=measuring.episodes,
-            seed=measuring.seed,
-            sticky_prob=0.0 if condition == "steady" else measuring.sticky_prob,
-            noop_max=measuring.noop_max,
+            episodes=episodes,
+            seed=seed,
             wrap=trained.wrap,
-            **trained.env_options(),
+            progress=progress,
+            **(trained.env_options() | dict(protocol.env)),
         )
-    return _result(played)
-
-
-def _result(played: Evaluation) -> Result:
     summary = played.summary()
     return Result(
         summary["episodes"],

@@ -56,8 +56,8 @@ class CampaignOptions:
         everyday=True,
     )
     episodes: int = option(
-        100,
-        "Episodes of each check and of each number on the scoreboard.",
+        400,
+        "Episodes of each clear rate on the scoreboard. Checks during training play at most 200.",
         at_least=1,
         at_most=100_000,
         metavar="N",

@@ -1,50 +1,35 @@
-"""The scoreboard: one row per level, in a JSON file that holds all that is needed to verify it."""
+"""The scoreboard: one row per level, and every measurement that was ever made."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from warpzone import _native
-from warpzone.errors import ScoreboardError
-from warpzone.evaluation.policy_file import SUFFIX
+from warpzone.campaign.protocols import MAIN, Protocol
 from warpzone.evaluation.wilson import Interval, wilson
-from warpzone.system.atomic_file import write_text_atomically
-from warpzone.system.json_file import entry, read_json
-
-BOARD_FILE = "scoreboard.json"
-CONDITIONS = ("sticky", "steady", "greedy")
-"""Sampled actions with sticky actions on, the same without them, and the most likely actions with
-them. The first is the one that counts."""
-_FORMAT = 1
-_MOST_EPISODES = 100_000
-_MOST_NOOPS = 10_000
-_MOST_SEED = 2**62
 
 
 @dataclass(frozen=True)
 class Measuring:
-    """How rows are measured: always from the level's true start.
+    """How many episodes each number has.
 
     Attributes:
-        episodes: Episodes per level and condition.
-        seed: Seed of the first episode.
-        sticky_prob: Probability per frame that the buttons of the frame before stay pressed.
-        noop_max: Maximum number of idle frames at the start.
+        episodes: Episodes of the clear rate that counts.
+        other_episodes: Episodes of each of the other protocols.
     """
 
-    episodes: int = 100
-    seed: int = 10_000
-    sticky_prob: float = 0.25
-    noop_max: int = 30
+    episodes: int = 400
+    other_episodes: int = 100
+
+    def episodes_of(self, protocol: Protocol) -> int:
+        """Episodes per level of a protocol."""
+        return self.episodes if protocol == MAIN else self.other_episodes
 
 
 @dataclass(frozen=True)
 class Result:
-    """The result under one condition."""
+    """The result of one protocol on one level."""
 
     episodes: int
     clears: int
@@ -64,10 +49,10 @@ class Result:
 
 @dataclass(frozen=True)
 class Row:
-    """A level, its policy, and how well that plays it.
+    """The measurement of one policy file on one level.
 
     Attributes:
-        level: Such as '1-1'.
+        level: Level such as '1-1'.
         policy: The policy's file, as a path from the scoreboard's folder.
         sha256: SHA-256 of that file.
         steps: Environment steps of the training.
@@ -75,7 +60,8 @@ class Row:
         seed: Random seed of the training.
         commit: Source that the policy was exported with.
         checkpoint_sha256: SHA-256 of the checkpoint that the policy was exported from.
-        results: Results by condition.
+        measured: When it was measured, in UTC.
+        results: Results by name of the protocol.
     """
 
     level: str
@@ -86,21 +72,30 @@ class Row:
     seed: int
     commit: str
     checkpoint_sha256: str
+    measured: str
     results: Mapping[str, Result]
 
     @property
     def score(self) -> Result:
         """The result that counts."""
-        return self.results[CONDITIONS[0]]
+        return self.results[MAIN.name]
 
 
 @dataclass(frozen=True)
 class Scoreboard:
-    """Rows of the levels that were trained, and how they were measured."""
+    """Rows of the levels that were trained, how they were measured, and all measurements.
+
+    Attributes:
+        goal: Clear rate that counts as mastered.
+        measuring: Number of episodes.
+        rows: The best measurement of each level whose policy file is in the folder.
+        history: All measurements, oldest first, including those of files that were replaced.
+    """
 
     goal: float = 0.9
     measuring: Measuring = field(default_factory=Measuring)
     rows: Mapping[str, Row] = field(default_factory=dict)
+    history: Sequence[Row] = ()
 
     @property
     def reached(self) -> list[str]:
@@ -115,6 +110,34 @@ class Scoreboard:
         """The same scoreboard with some rows added or replaced."""
         return replace(self, rows={**self.rows, **{row.level: row for row in rows}})
 
+    def with_measurements(self, rows: Sequence[Row]) -> Scoreboard:
+        """The same scoreboard with measurements added to its history.
+
+        A measurement that is already there is never changed, except that protocols which it did
+        not have are added.
+        """
+        new = {(row.sha256, row.level): row for row in rows}
+        completed = [
+            replace(row, results={**new.pop(key).results, **row.results}) if key in new else row
+            for row in self.history
+            for key in [(row.sha256, row.level)]
+        ]
+        return replace(self, history=(*completed, *new.values()))
+
+    def measurements_of(self, sha256: str, checkpoint_sha256: str) -> list[Row]:
+        """Measurements of a policy file, or of another file with the same checkpoint.
+
+        Exporting a checkpoint again would give it new seeds, and so a second chance.
+        """
+        same_file = [row for row in self.history if row.sha256 == sha256]
+        return same_file or [
+            row for row in self.history if row.checkpoint_sha256 == checkpoint_sha256
+        ]
+
+    def files_measured(self, level: str) -> int:
+        """How many policy files were measured on a level."""
+        return len({row.sha256 for row in self.history if row.level == level})
+
     @property
     def summary(self) -> str:
         """One line."""
@@ -125,124 +148,3 @@ class Scoreboard:
 def all_levels() -> list[str]:
     """The 32 levels in the order of the game."""
     return _native.level_names("smb")
-
-
-def write_board(folder: Path, board: Scoreboard) -> None:
-    """Writes `scoreboard.json` atomically."""
-    tree = {
-        "format": _FORMAT,
-        "summary": board.summary,
-        "goal": board.goal,
-        "measuring": asdict(board.measuring),
-        "rows": [
-            _row_tree(board.rows[level]) if level in board.rows else {"level": level}
-            for level in all_levels()
-        ],
-    }
-    write_text_atomically(folder / BOARD_FILE, json.dumps(tree, indent=1) + "\n")
-
-
-def read_board(folder: Path) -> Scoreboard:
-    """Reads `scoreboard.json`.
-
-    Raises:
-        ScoreboardError: It is missing, or not a scoreboard; the text says what is wrong.
-    """
-    path = folder / BOARD_FILE
-    try:
-        tree = read_json(path)
-    except OSError as error:
-        raise ScoreboardError(
-            f"{folder} has no scoreboard ({path.name}: {error.strerror}); `warpzone campaign` and "
-            "`warpzone scoreboard --add` create one"
-        ) from error
-    except ValueError as error:
-        raise ScoreboardError(f"{path} is not JSON: {error}") from error
-    try:
-        found = entry(tree, "format", int)
-        if found != _FORMAT:
-            raise ScoreboardError(f"it has format {found}; this version reads {_FORMAT}")
-        goal = entry(tree, "goal", float)
-        if not 0.0 < goal <= 1.0:
-            raise ScoreboardError(f"'goal' is {goal}; it must be above 0 and at most 1")
-        rows = [_row(row) for row in entry(tree, "rows", list) if _has_policy(row)]
-        return Scoreboard(goal, _measuring(entry(tree, "measuring", dict))).with_rows(rows)
-    except ValueError as error:
-        raise ScoreboardError(f"{path} is not a scoreboard: {error}") from error
-
-
-def _row_tree(row: Row) -> dict[str, Any]:
-    tree = asdict(row)
-    for name, result in row.results.items():
-        low, high = result.interval
-        tree["results"][name] |= {
-            "clear_rate": result.clear_rate,
-            "interval_low": round(low, 4),
-            "interval_high": round(high, 4),
-        }
-    return tree
-
-
-def _has_policy(row: Any) -> bool:
-    """Whether a row is of a level that was trained; the others have nothing but their level."""
-    return not isinstance(row, dict) or "policy" in row
-
-
-def _row(tree: Any) -> Row:
-    level = entry(tree, "level", str)
-    if level not in all_levels():
-        raise ValueError(f"it has a row of an unknown level, {level!r}")
-    results = entry(tree, "results", dict)
-    return Row(
-        level=level,
-        policy=_policy(level, entry(tree, "policy", str)),
-        sha256=entry(tree, "sha256", str),
-        steps=entry(tree, "steps", int, least=0),
-        minutes=entry(tree, "minutes", float, least=0),
-        seed=entry(tree, "seed", int),
-        commit=entry(tree, "commit", str),
-        checkpoint_sha256=entry(tree, "checkpoint_sha256", str),
-        results={name: _result(entry(results, name, dict)) for name in CONDITIONS},
-    )
-
-
-def _policy(level: str, name: str) -> str:
-    """A policy's file, which lies in the scoreboard's folder: it may be replaced and removed."""
-    path = Path(name)
-    if path.is_absolute() or ".." in path.parts or "\0" in name:
-        raise ValueError(f"the row of {level} leads out of its folder: {name!r}")
-    if path.suffix != SUFFIX:
-        raise ValueError(f"the policy of {level} is {name!r}; its name must end with {SUFFIX}")
-    return path.as_posix()
-
-
-def _measuring(tree: Any) -> Measuring:
-    measuring = Measuring(
-        episodes=entry(tree, "episodes", int, least=1),
-        seed=entry(tree, "seed", int, least=0),
-        sticky_prob=entry(tree, "sticky_prob", float, least=0),
-        noop_max=entry(tree, "noop_max", int, least=0),
-    )
-    # `--verify` plays what is written here.
-    for name, most in (
-        ("episodes", _MOST_EPISODES),
-        ("seed", _MOST_SEED),
-        ("sticky_prob", 1),
-        ("noop_max", _MOST_NOOPS),
-    ):
-        if getattr(measuring, name) > most:
-            raise ValueError(f"'{name}' is {getattr(measuring, name)}; it must be at most {most}")
-    return measuring
-
-
-def _result(tree: Any) -> Result:
-    ends = entry(tree, "ends", dict)
-    result = Result(
-        episodes=entry(tree, "episodes", int, least=1),
-        clears=entry(tree, "clears", int, least=0),
-        progress_mean=entry(tree, "progress_mean", float),
-        ends={end: entry(ends, end, int, least=0) for end in ends},
-    )
-    if result.clears > result.episodes:
-        raise ValueError(f"{result.clears} of {result.episodes} episodes cannot clear")
-    return result

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warpzone.campaign.measure import measure
-from warpzone.campaign.scoreboard import CONDITIONS, Row, Scoreboard, all_levels
+from warpzone.campaign.protocols import PROTOCOLS, row_seed
+from warpzone.campaign.scoreboard import Row, Scoreboard, all_levels
 from warpzone.errors import CheckpointError
 from warpzone.evaluation.policy_file import read_policy_file
 from warpzone.evaluation.trained import load_policy
@@ -50,12 +51,20 @@ def _problems(folder: Path, board: Scoreboard, row: Row) -> Iterator[str]:
     if found != row.sha256:
         yield f"{row.policy} has changed: sha256 {found[:12]} instead of {row.sha256[:12]}"
         return
+    kept = [one for one in board.history if (one.sha256, one.level) == (row.sha256, row.level)]
+    if [one.results for one in kept] != [row.results]:
+        yield "the history has another measurement of this file"
+    if row.score.episodes != board.measuring.episodes:
+        yield f"{row.score.episodes} episodes instead of {board.measuring.episodes}"
     trained = load_policy(path)
-    for condition in CONDITIONS:
-        result = measure(trained, row.level, board.measuring, condition)
-        before = row.results[condition]
+    for protocol in PROTOCOLS:
+        before = row.results.get(protocol.name)
+        if before is None:
+            continue
+        seed = row_seed(row.sha256, row.level, protocol)
+        result = measure(trained, row.level, before.episodes, seed, protocol)
         if (result.clears, result.episodes) != (before.clears, before.episodes):
             yield (
-                f"{condition}: {result.clears} of {result.episodes} clear instead of "
+                f"{protocol.name}: {result.clears} of {result.episodes} clear instead of "
                 f"{before.clears} of {before.episodes}"
             )

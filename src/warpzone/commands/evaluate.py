@@ -14,7 +14,7 @@ from warpzone.config.run import LARGEST_SEED
 
 @dataclass(frozen=True)
 class Evaluate(PluginOptions):
-    """Play episodes with a trained policy and report how often it clears the level.
+    """Play episodes with a trained policy and report how often it clears its levels or the game.
 
     Sticky actions (0.25 per frame) and up to 30 no-op frames at the start make every episode
     different, so that a memorized sequence of inputs does not work.
@@ -26,6 +26,7 @@ class Evaluate(PluginOptions):
       warpzone eval runs/mario-random            # held-out levels are reported separately
       warpzone eval policies/1-1.policy          # a file written by `warpzone export`
       warpzone eval policies/                    # each policy on its own levels
+      warpzone eval policies/ --level game       # whole games, from 1-1 to the princess
     """
 
     run_path: Path = positional(
@@ -35,7 +36,8 @@ class Evaluate(PluginOptions):
     )
     level: str | None = option(
         None,
-        "Levels to play instead of the run's own: '1-2', '1-1,1-2', '1-1..1-4', or 'all'.",
+        "Levels to play instead of the run's own: '1-2', '1-1,1-2', '1-1..1-4', or 'all'. 'game' "
+        "plays whole games with three lives; of a folder, the policy of the current level acts.",
         metavar="LEVEL",
     )
     episodes: int = option(100, "Episodes per level.", at_least=1, at_most=100_000, metavar="N")
@@ -67,6 +69,10 @@ class Evaluate(PluginOptions):
         "When --sticky-prob applies: at each emulated frame, or once per step, which then repeats "
         "the whole previous action. Use step for a policy that was trained that way.",
     )
+    warps: bool = option(
+        False,
+        "With --level game: allow warp pipes. Without it, a game that takes one counts as lost.",
+    )
     noop_max: int = option(
         30,
         "Maximum number of no-op frames at the start.",
@@ -90,22 +96,26 @@ class Evaluate(PluginOptions):
 
     def run(self) -> int:
         """Evaluates and writes the results."""
+        from warpzone.commands.progress import EpisodeProgress
         from warpzone.evaluation.run_evaluation import evaluate_run, results_table, write_results
 
-        results, name = evaluate_run(
-            self.run_path,
-            level=self.level,
-            episodes=self.episodes,
-            seed=self.seed,
-            greedy=self.greedy,
-            eval_temperature=self.eval_temperature,
-            sticky_prob=self.sticky_prob,
-            sticky=self.sticky,
-            noop_max=self.noop_max,
-            rom=self.rom,
-            output=self.output,
-            report=lambda text: print(text, file=sys.stderr, flush=True),
-        )
+        with EpisodeProgress() as bar:
+            results, name = evaluate_run(
+                self.run_path,
+                level=self.level,
+                episodes=self.episodes,
+                seed=self.seed,
+                greedy=self.greedy,
+                eval_temperature=self.eval_temperature,
+                sticky_prob=self.sticky_prob,
+                sticky=self.sticky,
+                noop_max=self.noop_max,
+                rom=self.rom,
+                output=self.output,
+                warps=self.warps,
+                report=lambda text: print(text, file=sys.stderr, flush=True),
+                progress=bar.update,
+            )
         # Printed before they are written, in case the disk has filled up in the meantime.
         print(results_table(results), flush=True)
         write_results(results, name)

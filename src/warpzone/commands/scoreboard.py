@@ -21,8 +21,8 @@ class Scores(PluginOptions):
     """Show how often each of the 32 levels is cleared, and verify it.
 
     The folder is a campaign, or a folder of policies with its scoreboard.json. The table is printed
-    and written as scoreboard.md, .json and .png. Rows are measured with the policy files in the
-    folder, so that anyone who has the folder can reproduce them: same files, same numbers.
+    and written as scoreboard.md, .json and .png. A row is measured once, with episodes whose seeds
+    follow from the SHA-256 of the policy file. All measurements are kept in measurements.jsonl.
 
     Examples:
       warpzone scoreboard campaign/
@@ -37,7 +37,7 @@ class Scores(PluginOptions):
     )
     verify: bool = option(
         False,
-        "Replay all episodes and compare: hashes and clears must match. Writes nothing.",
+        "Repeat every row and compare: hashes and clears must be equal. Writes nothing.",
     )
     level: str = option("", "With --verify: only these levels.", metavar="LEVELS")
     export: Path | None = option(
@@ -47,8 +47,9 @@ class Scores(PluginOptions):
     )
     add: tuple[Path, ...] = option(
         (),
-        "Evaluate these runs, checkpoints or policy files, and add those that beat the existing "
-        "row of a level. In a new folder, this starts an empty scoreboard.",
+        "Measure these runs, checkpoints or policy files, and add those that play a level better "
+        "than the current policy; a new folder starts an empty scoreboard. A file that was "
+        "measured before keeps its measurement: train it further to get a new one.",
         metavar="RUN",
     )
     goal: float = option(
@@ -59,8 +60,8 @@ class Scores(PluginOptions):
         metavar="RATE",
     )
     episodes: int = option(
-        100,
-        "Episodes per level and condition, for a new scoreboard.",
+        400,
+        "Episodes of each clear rate, for a new scoreboard; the other protocols have at most 100.",
         at_least=1,
         at_most=100_000,
         metavar="N",
@@ -68,7 +69,7 @@ class Scores(PluginOptions):
 
     def run(self) -> int:
         """Shows, verifies or extends a scoreboard."""
-        from warpzone.campaign.scoreboard import read_board
+        from warpzone.campaign.board_json import read_board
 
         board = self._add() if self.add else read_board(self.folder)
         if self.verify:
@@ -86,15 +87,20 @@ class Scores(PluginOptions):
         from warpzone.campaign.board_text import score_line
         from warpzone.campaign.scoreboard import Measuring, Scoreboard
 
-        new = Scoreboard(self.goal, Measuring(episodes=self.episodes))
+        others = min(self.episodes, Measuring().other_episodes)
+        new = Scoreboard(self.goal, Measuring(self.episodes, others))
         board = open_board(self.folder, new)
         for target in self.add:
             added = add_policy(self.folder, board, target)
             board = added.board
             taken = {row.level for row in added.taken}
             for row in added.rows:
-                better = "" if row.level in taken else "; the existing row is as good and is kept"
-                print(f"{row.level}: {score_line(row)}{better}", flush=True)
+                text = f"{row.level}: {score_line(row)}"
+                if added.known:
+                    text += "; measured before, and a policy is measured only once"
+                elif row.level not in taken:
+                    text += "; the existing row is as good and is kept"
+                print(text, flush=True)
         return board
 
     def _show(self, board: Scoreboard) -> None:

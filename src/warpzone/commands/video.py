@@ -9,6 +9,8 @@ from warpzone.commands.plugins import PluginOptions
 from warpzone.config.option import option, positional
 from warpzone.config.run import LARGEST_SEED
 
+_MAX_GAMES = 10
+
 
 @dataclass(frozen=True)
 class Video(PluginOptions):
@@ -20,6 +22,7 @@ class Video(PluginOptions):
       warpzone video runs/mario-1-1 --contact-sheet -o many.mp4
       warpzone video runs/mario-1-1 --contact-sheet --num-envs 36 -o ends.png
       warpzone video policies/ --level 1-2 -o 1-2.mp4
+      warpzone video policies/ --level game -o game.mp4   # a whole game, each policy on its levels
       warpzone video solutions/8-4.solution -o 8-4.mp4
     """
 
@@ -35,11 +38,15 @@ class Video(PluginOptions):
         short="-o",
         metavar="FILE",
     )
-    level: str | None = option(None, "Level to play instead of the run's own.", metavar="LEVEL")
+    level: str | None = option(
+        None,
+        "Level to play instead of the run's own; 'game' is the whole game with three lives.",
+        metavar="LEVEL",
+    )
     seed: int = option(
         0,
         "Seed of the episode. Up to ten consecutive seeds are tried, starting with this one; the "
-        "first episode that clears the level is recorded.",
+        "first episode that clears the level is recorded, or else the game that gets furthest.",
         at_least=0,
         at_most=LARGEST_SEED,
         metavar="SEED",
@@ -80,6 +87,8 @@ class Video(PluginOptions):
             return 0
         from warpzone.video.policy_video import record_policy
 
+        if self.level == "game":
+            return self._record_game()
         path = record_policy(
             self.run_path,
             self.output,
@@ -88,6 +97,21 @@ class Video(PluginOptions):
             greedy=self.greedy,
             rom=self.rom,
         )
+        print(f"wrote {path}")
+        return 0
+
+    def _record_game(self) -> int:
+        from warpzone.video.game_video import record_game
+
+        path, outcome = record_game(
+            self.run_path,
+            self.output,
+            seed=self.seed,
+            greedy=self.greedy,
+            max_seeds=_MAX_GAMES,
+            rom=self.rom,
+        )
+        print(f"{outcome.info['clears']} levels cleared; {outcome}")
         print(f"wrote {path}")
         return 0
 

@@ -1,8 +1,9 @@
-"""Evaluation: one episode in each of many environments, all from the true start."""
+"""Evaluation: episodes from the level's start, and how they ended."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -11,7 +12,8 @@ from numpy.typing import NDArray
 
 from warpzone.envs.endings import CLEAR, end_name
 from warpzone.envs.vector import MarioVectorEnv
-from warpzone.envs.wrapping import EpisodeEnv, Wrap
+from warpzone.envs.wrapping import Vector, Wrap, wrapped
+from warpzone.evaluation.episodes import MOST_ENVS, play_episodes
 from warpzone.evaluation.wilson import Interval, wilson
 
 
@@ -24,7 +26,7 @@ class Policy(Protocol):
 
 @dataclass(frozen=True)
 class Episode:
-    """How one episode went."""
+    """The outcome of one episode."""
 
     level: str
     seed: int
@@ -55,12 +57,12 @@ class Evaluation:
 
     @property
     def clear_rate(self) -> float:
-        """Share of episodes in which the level was cleared."""
+        """Fraction of the episodes in which the level was cleared."""
         return self.clears / len(self.episodes)
 
     @property
     def interval(self) -> Interval:
-        """Where the true clear rate lies, with 95 % confidence."""
+        """The 95 % confidence interval of the clear rate."""
         return wilson(self.clears, len(self.episodes))
 
     def __str__(self) -> str:
@@ -96,6 +98,15 @@ class Evaluation:
         }
 
 
+Progress = Callable[[int, int], None]
+"""Called with the number of ended episodes and of all episodes."""
+
+
+def envs_for(episodes: int) -> int:
+    """How many environments `evaluate` uses; policies that keep state need to know."""
+    return min(episodes, MOST_ENVS)
+
+
 def evaluate(
     policy: Policy,
     level: str,
@@ -104,65 +115,69 @@ def evaluate(
     seed: int = 10_000,
     max_steps: int = 4000,
     wrap: Wrap | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
     **options: Any,
 ) -> Evaluation:
-    """Plays episodes and says how they went.
-
-    Every environment plays exactly one episode: counting the first that end would favor short ones.
+    """Plays episodes and returns their outcomes.
 
     Args:
-        policy: Chooses the actions.
-        level: Level to play, from its true start.
+        policy: Chooses the actions of `envs_for(episodes)` environments.
+        level: Level to play, from its start.
         episodes: Number of episodes.
-        seed: Seed of the first episode; the others follow.
+        seed: Seed of the first episode; episode i has `seed + i`.
         max_steps: Steps after which an episode counts as not cleared.
         wrap: Puts the vector wrappers that the policy was trained in around the environments.
-        progress: Called with (ended, all) after each step.
-        options: Of the environment; sticky actions (0.25) and up to 30 no-op frames by default, so
-            that a memorised sequence of inputs fails.
+        progress: Called after each step.
+        options: Keywords of the environment. By default actions are sticky (0.25 per frame) and
+            episodes begin with up to 30 no-op frames, so that memorized inputs fail.
     """
-    settings = {"sticky_prob": 0.25, "noop_max": 30, **options}
+    results: dict[int, Episode] = {}
+    returns = np.zeros(episodes)
+    with episode_envs(level, episodes, max_steps, options, wrap) as env:
+        steps = play_episodes(
+            env, range(seed, seed + episodes), lambda obs, first, _: policy(obs, first)
+        )
+        for step in steps:
+            active = step.playing >= 0
+            np.add.at(returns, step.playing[active], step.reward[active])
+            for index in np.flatnonzero(step.ended):
+                number = int(step.playing[index])
+                results[number] = _episode(
+                    level, seed + number, step.info, int(index), float(returns[number])
+                )
+            if progress is not None:
+                progress(len(results), episodes)
+    return Evaluation(level, tuple(results[number] for number in range(episodes)))
+
+
+@contextmanager
+def episode_envs(
+    level: str,
+    episodes: int,
+    max_steps: int,
+    options: dict[str, Any],
+    wrap: Wrap | None = None,
+) -> Iterator[Vector]:
+    """Environments for `play_episodes`, with the noise of evaluations unless options differ."""
     env = MarioVectorEnv(
-        level, num_envs=episodes, autoreset="disabled", max_steps=max_steps, **settings
+        level,
+        num_envs=envs_for(episodes),
+        autoreset="disabled",
+        max_steps=max_steps,
+        **{"sticky_prob": 0.25, "noop_max": 30, **options},
     )
     try:
-        results = _play(policy, env, EpisodeEnv(env, wrap), seed, progress)
+        yield env if wrap is None else wrapped(env, wrap)
     finally:
         env.close()
-    return Evaluation(level, tuple(results))
-
-
-def _play(
-    policy: Policy,
-    base: MarioVectorEnv,
-    env: EpisodeEnv,
-    seed: int,
-    progress: Callable[[int, int], None] | None,
-) -> list[Episode]:
-    obs = env.reset(seed)
-    first = np.ones(env.num_envs, np.bool_)
-    returns = np.zeros(env.num_envs)
-    results: dict[int, Episode] = {}
-    levels = base.levels()  # Each environment keeps its level.
-    while len(results) < env.num_envs:
-        obs, reward, first, info = env.step(policy(obs, first))
-        returns += reward
-        for index in map(int, np.flatnonzero(first)):
-            if index not in results:
-                episode_return = float(returns[index])
-                results[index] = _episode(levels[index], info, index, seed, episode_return)
-        if progress is not None:
-            progress(len(results), env.num_envs)
-    return [results[index] for index in range(env.num_envs)]
 
 
 def _episode(
-    level: str, info: dict[str, Any], index: int, seed: int, episode_return: float
+    level: str, seed: int, info: dict[str, Any], index: int, episode_return: float
 ) -> Episode:
     return Episode(
         level=level,
-        seed=seed + index,
+        seed=seed,
         end=end_name(int(info["end_reason"][index])),
         progress=int(info["progress"][index]),
         steps=int(info["steps"][index]),

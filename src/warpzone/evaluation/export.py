@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from warpzone.config import RunOptions, TrainConfig
 from warpzone.errors import CheckpointError
 from warpzone.evaluation.policy_file import PolicyFacts, write_policy_file
 from warpzone.evaluation.trained import averaged_weights, checkpoint_of, make_network
@@ -56,14 +57,20 @@ def export_policy(target: Path, output: Path) -> str:
         output.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise CheckpointError(f"{output} cannot be written ({error.strerror})") from error
-    # Where the game and plug-ins lie on this machine is nobody else's business.
+    return write_policy_file(output, _without_paths(config), facts, model.state_dict())
+
+
+def _without_paths(config: TrainConfig) -> TrainConfig:
+    """The configuration without folders of this machine, which mean nothing on another one."""
     plugins = tuple(
         Path(plugin).name if plugin.endswith(".py") else plugin for plugin in config.run.plugins
     )
-    shared = replace(
-        config, env=replace(config.env, rom=""), run=replace(config.run, plugins=plugins)
+    return replace(
+        config,
+        env=replace(config.env, rom=""),
+        starts=replace(config.starts, solutions=Path(config.starts.solutions).name),
+        run=replace(config.run, runs=RunOptions().runs, plugins=plugins),
     )
-    return write_policy_file(output, shared, facts, model.state_dict())
 
 
 def _training(saved: checkpoint.Checkpoint) -> tuple[float, Mapping[str, Any]]:

@@ -15,21 +15,26 @@ from warpzone.evaluation.scripted import ScriptedPolicy
 
 
 class Policy(Protocol):
-    """Chooses actions in one game."""
+    """Chooses actions in one environment."""
 
     @property
     def actions(self) -> Sequence[str]:
         """The button combinations it chooses from: the `actions` of its environment."""
 
     def reset(self) -> None:
-        """An episode begins."""
+        """Begins an episode."""
 
     def act(self, obs: Any, info: dict[str, Any], console: Console) -> int:
-        """Returns the number of an action."""
+        """Returns the index of an action."""
+
+
+def add_batch_dimension(obs: Any) -> Any:
+    """The observation of one environment as a batch of one."""
+    return {name: part[None] for name, part in obs.items()} if isinstance(obs, dict) else obs[None]
 
 
 class RandomPolicy:
-    """Every action as likely as any other."""
+    """Samples actions uniformly."""
 
     def __init__(self, actions: str = "simple", seed: int = 0) -> None:
         """Takes the actions of a named set."""
@@ -37,7 +42,7 @@ class RandomPolicy:
         self._random = np.random.default_rng(seed)
 
     def reset(self) -> None:
-        """The random stream goes on."""
+        """Begins an episode; the random stream continues."""
 
     def act(self, obs: Any, info: dict[str, Any], console: Console) -> int:
         """Draws an action."""
@@ -45,10 +50,10 @@ class RandomPolicy:
 
 
 class SequencePolicy:
-    """Plays a written list, and holds its last entry for ever."""
+    """Plays a list of button holds and keeps the last one pressed."""
 
     def __init__(self, text: str) -> None:
-        """Reads a list such as "RIGHT+B:120,RIGHT+A+B:30": buttons, and for how many steps.
+        """Parses a list such as "RIGHT+B:120,RIGHT+A+B:30": buttons and a number of steps.
 
         Raises:
             ConfigError: For a button that does not exist, or a number of steps below 1.
@@ -59,7 +64,7 @@ class SequencePolicy:
         self.reset()
 
     def reset(self) -> None:
-        """Begins the list again."""
+        """Starts from the beginning of the list."""
         self._entry = 0
         self._done = 0
 
@@ -77,11 +82,11 @@ def make_policy(name: str, *, actions: str = "simple", seed: int = 0) -> Policy:
 
     Args:
         name: 'random', 'scripted', 'right', or a list for `SequencePolicy`.
-        actions: The set that 'random' draws from.
-        seed: Of 'random'.
+        actions: The action set that 'random' samples from.
+        seed: Random seed of 'random'.
 
     Raises:
-        ConfigError: When it is neither.
+        ConfigError: The name is neither.
     """
     if name == "random":
         return RandomPolicy(actions, seed)

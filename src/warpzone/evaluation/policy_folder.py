@@ -27,6 +27,18 @@ def find_policies(folder: Path) -> list[Path]:
     return []
 
 
+def policies_by_level(folder: Path) -> dict[str, Path]:
+    """The policy of each level that a folder has one for, chosen as `choose_policy` does.
+
+    Raises:
+        CheckpointError: A file is damaged, or not a policy.
+    """
+    levels = {path: read_policy_facts(path).levels for path in find_policies(folder)}
+    # The last assignment counts: policies with fewer levels replace those with more.
+    by_breadth = sorted(levels, key=lambda path: (len(levels[path]), path.name), reverse=True)
+    return {level: path for path in by_breadth for level in levels[path]}
+
+
 def choose_policy(folder: Path, level: str | None) -> Path:
     """The policy of a folder that is for a level; of several, the one with the fewest levels.
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from warpzone.errors import ConfigError
-from warpzone.evaluation.evaluation import evaluate
+from warpzone.evaluation.evaluation import envs_for, evaluate
+from warpzone.evaluation.game_evaluation import GAME, evaluate_game
+from warpzone.evaluation.game_results import game_table
+from warpzone.evaluation.level_policies import load_level_policies
 from warpzone.evaluation.policy_file import SUFFIX, read_policy_facts
 from warpzone.evaluation.policy_folder import find_policies, is_policy_folder
 from warpzone.evaluation.trained import TrainedPolicy, checkpoint_of, load_policy
@@ -17,6 +21,9 @@ from warpzone.runs.directory import run_of
 from warpzone.runs.levels import held_out_levels, named_levels, trained_levels
 from warpzone.system.atomic_file import check_writable, write_text_atomically
 from warpzone.system.os_errors import describe_os_error
+
+OnProgress = Callable[[str, int, int], None]
+"""Called with a level, the number of its ended episodes and of all its episodes."""
 
 
 def evaluate_run(
@@ -29,7 +36,9 @@ def evaluate_run(
     eval_temperature: float | None = None,
     rom: Path | None = None,
     output: Path | None = None,
+    warps: bool = False,
     report: Callable[[str], None] | None = None,
+    progress: OnProgress | None = None,
     **env_options: Any,
 ) -> tuple[dict[str, Any], Path]:
     """Plays episodes of each level with a run's policy, or with those of a folder.
@@ -38,14 +47,17 @@ def evaluate_run(
 
     Args:
         target: A run, a checkpoint, a policy file, or a folder of those.
-        level: Levels to play; by default those that it was trained on, and those held out.
+        level: Levels to play; by default those that it was trained on, and those held out. 'game'
+            plays whole games.
         episodes: Episodes per level.
         seed: Seed of the first episode.
         greedy: Always take the most likely action.
         eval_temperature: Divides the logits before sampling; by default as each policy says.
         rom: ROM to play instead of the one that each policy was trained with.
         output: Where the results will be written, without a suffix; by default beside the policy.
+        warps: Allow warp pipes in whole games.
         report: Called with one line per level as soon as it has been played.
+        progress: Called after each step.
         env_options: Options of the environment.
 
     Returns:
@@ -61,27 +73,45 @@ def evaluate_run(
     source, name = _names(target)
     name = output or name
     _check_files(name)
+    facts = {
+        **source,
+        "greedy": greedy,
+        "eval_temperature": eval_temperature,
+        "seed": seed,
+        **env_options,
+    }
+    if level == GAME:
+        played_games = evaluate_game(
+            load_level_policies(target, rom),
+            games=episodes,
+            seed=seed,
+            greedy=greedy,
+            eval_temperature=eval_temperature,
+            warps=warps,
+            progress=partial(progress, GAME) if progress is not None else None,
+            **env_options,
+        )
+        return {**facts, "game": played_games.summary(), "levels": []}, name
+    if warps:
+        raise ConfigError("warps concerns whole games only; add --level game")
     results, held_out = [], []
     for trained, levels in _tasks(target, level, rom):
         held_out += held_out_levels(trained.config.env)
         for played in levels:
             result = evaluate(
-                trained.player(episodes, seed, greedy, eval_temperature),
+                trained.player(envs_for(episodes), seed, greedy, eval_temperature),
                 played,
                 episodes=episodes,
                 seed=seed,
                 wrap=trained.wrap,
+                progress=partial(progress, played) if progress is not None else None,
                 **(trained.env_options() | env_options),
             )
             results.append(result)
             if report is not None:
                 report(f"{played}: {result.clears} of {episodes} episodes clear")
     return {
-        **source,
-        "greedy": greedy,
-        "eval_temperature": eval_temperature,
-        "seed": seed,
-        **env_options,
+        **facts,
         "levels": [result.summary() | {"held_out": result.level in held_out} for result in results],
     }, name
 
@@ -149,6 +179,8 @@ def results_table(results: dict[str, Any]) -> str:
         f"{results['seed']}",
         "",
     ]
+    if "game" in results:
+        return "\n".join([*lines, *game_table(results["game"])]) + "\n"
     held_out = [row for row in results["levels"] if row["held_out"]]
     trained = [row for row in results["levels"] if not row["held_out"]]
     if held_out and trained:

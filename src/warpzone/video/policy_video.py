@@ -10,6 +10,7 @@ import numpy as np
 
 from warpzone.envs.actions import describe_buttons, resolve_actions
 from warpzone.envs.console import Console
+from warpzone.evaluation.policies import add_batch_dimension
 from warpzone.evaluation.trained import Player, TrainedPolicy, load_policy
 from warpzone.runs.levels import named_levels, trained_levels
 from warpzone.video.episode import VideoOptions, record_episode
@@ -50,12 +51,8 @@ class RecordedPolicy:
     def act(self, obs: Any, info: dict[str, Any], console: Console) -> int:
         """Returns the next action."""
         del info, console
-        batch = (
-            {name: array[None] for name, array in obs.items()}
-            if isinstance(obs, dict)
-            else obs[None]
-        )
-        action = int(self._player(batch, np.array([self._episode_start]))[0])
+        first = np.array([self._episode_start])
+        action = int(self._player(add_batch_dimension(obs), first)[0])
         self._episode_start = False
         return action
 

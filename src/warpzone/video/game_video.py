@@ -1,0 +1,107 @@
+"""Recording a whole game, from 1-1 to the princess."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from warpzone.envs.actions import describe_buttons
+from warpzone.envs.console import Console
+from warpzone.evaluation.game_evaluation import GAME, MAX_STEPS
+from warpzone.evaluation.level_policies import GamePlayer, LevelPolicies, load_level_policies
+from warpzone.evaluation.policies import add_batch_dimension
+from warpzone.video.episode import Outcome, VideoOptions, record_episode
+from warpzone.video.output import check_output
+from warpzone.video.recorded_env import RecordedEnv
+from warpzone.video.writer import Frame, VideoWriter
+
+_SCALE = 2
+_STICKY_PROB, _NOOP_MAX = 0.25, 30
+# For games of which only the outcome matters: no overlay, and as few frames as possible.
+_OUTCOME_ONLY = VideoOptions(fps=1, overlay=False)
+
+
+class RecordedGame:
+    """Adapts policies by level to the `Policy` interface of `record_episode`."""
+
+    def __init__(self, policies: LevelPolicies, seed: int, greedy: bool) -> None:
+        """Creates a policy for a single environment."""
+        self._policies, self._seed, self._greedy = policies, seed, greedy
+        self.reset()
+
+    @property
+    def actions(self) -> Sequence[str]:
+        """The button combinations of all policies."""
+        return [describe_buttons(byte) for byte in self._policies.buttons]
+
+    def reset(self) -> None:
+        """Starts a new game."""
+        self._player: GamePlayer = self._policies.player(1, self._seed, self._greedy)
+        self._first = True
+
+    def value_text(self) -> dict[str, Any]:
+        """Returns the critic's value estimate for the overlay."""
+        return {"v": f"{self._player.values[0]:.1f}"}
+
+    def act(self, obs: Any, info: dict[str, Any], console: Console) -> int:
+        """Returns the next action."""
+        del console
+        first, self._first = self._first, False
+        return int(self._player(add_batch_dimension(obs), np.array([first]), info)[0])
+
+
+def record_game(
+    target: Path,
+    output: Path,
+    *,
+    seed: int = 0,
+    greedy: bool = False,
+    max_seeds: int,
+    rom: Path | None = None,
+) -> tuple[Path, Outcome]:
+    """Records a game: the first that rescues the princess, or else the one that gets furthest.
+
+    Args:
+        target: A run, a checkpoint, a policy file, or a folder of policy files.
+        output: Video file to write.
+        seed: First seed to try.
+        greedy: Always take the most likely action.
+        max_seeds: Number of seeds to try.
+        rom: ROM to play instead of the one that the policies were trained with.
+
+    Returns:
+        The path of the written file, and how the recorded game ended.
+    """
+    video_writer = VideoWriter(output, fps=60, scale=_SCALE)
+    check_output(output)  # Before minutes are spent on games.
+    policies = load_level_policies(target, rom)
+    env = RecordedEnv(GAME, sticky_prob=_STICKY_PROB, noop_max=_NOOP_MAX, **policies.env_options())
+    best = _best_seed(env, policies, range(seed, seed + max_seeds), greedy)
+    policy = RecordedGame(policies, best, greedy)
+    with video_writer as video:
+        outcome = record_episode(
+            env, policy, video.write, seed=best, steps=MAX_STEPS, extra_text=policy.value_text
+        )
+    return output, outcome
+
+
+def _best_seed(env: RecordedEnv, policies: LevelPolicies, seeds: range, greedy: bool) -> int:
+    if len(seeds) == 1:
+        return seeds[0]
+    cleared: dict[int, int] = {}
+    for candidate in seeds:
+        policy = RecordedGame(policies, candidate, greedy)
+        outcome = record_episode(
+            env, policy, _discard, seed=candidate, steps=MAX_STEPS, options=_OUTCOME_ONLY
+        )
+        if outcome.cleared:
+            return candidate
+        cleared[candidate] = int(outcome.info["clears"])
+    return max(cleared, key=cleared.__getitem__)
+
+
+def _discard(frame: Frame) -> None:
+    """Ignores a frame."""
