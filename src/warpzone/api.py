@@ -195,7 +195,7 @@ def evaluate(
         policy = load_policy(policy, level=level)
     trained = policy.trained
     return evaluation.evaluate(
-        trained.player(episodes, seed, greedy, eval_temperature),
+        trained.player(evaluation.envs_for(episodes), seed, greedy, eval_temperature),
         level or _only_level(policy),
         episodes=episodes,
         seed=seed,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,6 +14,7 @@ from small_campaign import made_up_row, small_config
 
 from warpzone import cli
 from warpzone.campaign import board_files
+from warpzone.campaign import measure as measure_module
 from warpzone.campaign.board_files import add_policy, export_reached, open_board, publish
 from warpzone.campaign.board_image import colour_of
 from warpzone.campaign.board_json import BOARD_FILE, HISTORY_FILE, read_board, write_board
@@ -21,10 +23,17 @@ from warpzone.campaign.measure import measure
 from warpzone.campaign.protocols import MAIN, PROTOCOLS, row_seed
 from warpzone.campaign.scoreboard import Measuring, Result, Row, Scoreboard, all_levels
 from warpzone.errors import ScoreboardError
+from warpzone.evaluation.evaluation import evaluate
 from warpzone.evaluation.export import export_policy
 from warpzone.evaluation.trained import load_policy
 from warpzone.runs.checkpoint import sha256_of
 from warpzone.training import session
+
+
+@pytest.fixture(autouse=True)
+def short_episodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An untrained policy would play until the game's clock runs out."""
+    monkeypatch.setattr(measure_module, "evaluate", partial(evaluate, max_steps=40))
 
 
 @pytest.fixture(scope="module")

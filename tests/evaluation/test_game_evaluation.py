@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -99,7 +100,7 @@ def trained(name: str, actions: str, **env: Any) -> TrainedPolicy:
     """A network with random weights that prefers its last action."""
     config = small_config()
     config = replace(config, env=replace(config.env, actions=actions, **env))
-    with MarioVectorEnv(num_threads=1, **config.env.policy_env_options()) as vector:
+    with closing(MarioVectorEnv(num_threads=1, **config.env.policy_env_options())) as vector:
         space, count = vector.single_observation_space, len(vector.config.actions)
     model = make_model(config.model, space, count).eval()
     with torch.no_grad():

@@ -1,5 +1,6 @@
 """The configuration of a run: one tree of options, presets, and where values come from."""
 
+from warpzone.config.distillation import DistillOptions
 from warpzone.config.environment import EnvOptions, RewardOptions, StartOptions, WorkerOptions
 from warpzone.config.files import to_toml, tree_to_toml
 from warpzone.config.guidance import AdaptiveOptions, RescueOptions, ScriptOptions
@@ -24,6 +25,7 @@ from warpzone.config.tree import TrainConfig, train_options
 __all__ = [
     "PRESET_NAMES",
     "AdaptiveOptions",
+    "DistillOptions",
     "EnvOptions",
     "LearnOptions",
     "ModelOptions",

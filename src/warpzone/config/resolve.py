@@ -1,9 +1,9 @@
 """Resolves explicit values into a whole configuration, including options that depend on others.
 
 Layers, from lowest to highest precedence: defaults; values suited to the observation; the preset;
-values suited to the algorithm, the recurrent core and solutions; explicit values from a TOML file,
-environment variables, the command line and keywords. An option therefore gives the same run
-whichever way it was set, and an explicit value is never overridden.
+values suited to teachers, the algorithm, the recurrent core and solutions; explicit values from a
+TOML file, environment variables, the command line and keywords. An option therefore gives the same
+run through every channel, and an explicit value is never overridden.
 """
 
 from __future__ import annotations
@@ -47,6 +47,22 @@ _FOR_IMAGES: dict[str, dict[str, Any]] = {
 # With solutions, most episodes start within the level.
 _FOR_SOLUTIONS = {"starts": {"share": 0.7}}
 
+# A network that learns from teachers on its own states: no reward and no clipping, so the learning
+# rate falls with the steps and not with success. It samples closer to greedily than it learned.
+_FOR_TEACHERS: dict[str, dict[str, Any]] = {
+    "env": {"num_envs": 96, "level_order": "curriculum"},
+    "model": {"hidden": 512, "eval_temperature": 0.625},
+    "learn": {
+        "rollout_steps": 32,
+        "optimizer": "adamw",
+        "learning_rate": 1e-3,
+        "lr_schedule": "cosine",
+        "lr_final_factor": 0.1,
+        "lr_success_factor": 1.0,
+    },
+    "replay": {"capacity": 0},
+}
+
 
 def resolve(explicit: Partial, preset: str = DEFAULT_PRESET) -> TrainConfig:
     """Resolves the configuration of a new run.
@@ -70,6 +86,8 @@ def resolve(explicit: Partial, preset: str = DEFAULT_PRESET) -> TrainConfig:
         tuned = merged(tuned, {"replay": {"capacity": 0}})  # Replay samples single steps.
     if asked["starts"]["solutions"]:
         tuned = merged(tuned, _FOR_SOLUTIONS)
+    if asked["distill"]["teachers"]:
+        tuned = merged(tuned, _FOR_TEACHERS)
     config = overlaid(TrainConfig(), merged(tuned, explicit))
     config.verify()
     return config

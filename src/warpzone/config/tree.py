@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
+from warpzone.config.distillation import DistillOptions
 from warpzone.config.environment import EnvOptions, RewardOptions, StartOptions, WorkerOptions
 from warpzone.config.guidance import AdaptiveOptions, RescueOptions, ScriptOptions
 from warpzone.config.learning import LearnOptions, ModelOptions, ReplayOptions
@@ -28,6 +29,7 @@ class TrainConfig:
     model: ModelOptions = table(ModelOptions)
     learn: LearnOptions = table(LearnOptions)
     replay: ReplayOptions = table(ReplayOptions, prefix="replay-")
+    distill: DistillOptions = table(DistillOptions, prefix="distill-")
     script: ScriptOptions = table(ScriptOptions, prefix="script-")
     rescue: RescueOptions = table(RescueOptions, prefix="rescue-")
     adaptive: AdaptiveOptions = table(AdaptiveOptions, prefix="adaptive-")
@@ -63,6 +65,7 @@ class TrainConfig:
         _check_vector(self)
         _check_observation(self)
         _check_adaptive(self.adaptive)
+        _check_distillation(self)
 
 
 @cache
@@ -147,6 +150,21 @@ def _check_size(config: TrainConfig) -> None:
             f"env.size is {height}x{width}; model.encoder 'space-to-depth' needs multiples of 4: "
             "choose another size, or --encoder nature"
         )
+
+
+def _check_distillation(config: TrainConfig) -> None:
+    if not config.distill.teachers:
+        return
+    for option, value, applies in (
+        ("model.memory", config.model.memory, config.model.memory != "none"),
+        ("replay.capacity", config.replay.capacity, config.replay.capacity > 0),
+        ("env.vector", config.env.vector, config.env.vector != "native"),
+    ):
+        if applies:
+            raise ConfigError(
+                f"{option} is {show(value)}, which does not work with teachers; leave it or "
+                "--teachers out"
+            )
 
 
 def _check_adaptive(adaptive: AdaptiveOptions) -> None:

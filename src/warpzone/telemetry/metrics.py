@@ -224,6 +224,13 @@ _GUIDANCE = [
 ]
 
 _REPLAY = [
+    Metric("distill/kl", "", "Divergence of the policy from its teachers, KL(teacher || policy)."),
+    Metric(
+        "distill/agreement",
+        "fraction",
+        "Fraction of sampled states whose most likely action is the teacher's.",
+    ),
+    _latest("distill/fill", "fraction", "Fraction of the distillation buffer in use."),
     _latest("replay/fill", "fraction", "Fraction of the buffer's capacity in use."),
     _count("replay/pushed", "transitions", "Transitions added since the start of the run."),
     Metric(

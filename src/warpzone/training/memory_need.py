@@ -25,6 +25,8 @@ _ENV_BYTES, _WORKER_BYTES = 200 * 1024, 60 * _MIB
 _STEP_BYTES, _TRANSITION_BYTES = 48, 24
 # Maximum size of a list of active inputs, relative to its observation.
 _LIST_SIZE = 2
+# List of active inputs and targets of a state that is kept for distillation.
+_DISTILLED_BYTES = 700
 # Weights, gradients, two moments of Adam, and averaged weights.
 _COPIES = 5
 
@@ -69,10 +71,15 @@ def memory_need(config: TrainConfig) -> MemoryNeed:
     worker = _WORKER_BYTES if env.vector == "async" else _ENV_BYTES
     return MemoryNeed(
         rollout=stacks * (learn.rollout_steps + 1) * env.num_envs * step,
-        replay=config.replay.capacity * (frame + _TRANSITION_BYTES),
+        replay=config.replay.capacity * (frame + _TRANSITION_BYTES)
+        + _bytes_of_distillation(config),
         network=(_COPIES + stacks - 1) * weights,
         environments=env.num_envs * worker,
     )
+
+
+def _bytes_of_distillation(config: TrainConfig) -> int:
+    return config.distill.capacity * _DISTILLED_BYTES if config.distill.teachers else 0
 
 
 def check_memory(config: TrainConfig) -> MemoryNeed:
@@ -85,7 +92,7 @@ def check_memory(config: TrainConfig) -> MemoryNeed:
     if need.total > free:
         raise MemoryNeedError(
             f"{need}, but only {_shown(free)} is free; lower --num-envs, --rollout-steps, "
-            "--replay-capacity or --hidden"
+            "--replay-capacity, --distill-capacity or --hidden"
         )
     return need
 

@@ -87,6 +87,7 @@ class NativePolicy:
     Attributes:
         layout: Layout that maps observations to lists of active inputs.
         player: Plays the environments.
+        kernel: Computes first layers over the lists.
     """
 
     def __init__(self, model: ActorCritic, env: MarioVectorEnv, threads: int):
@@ -107,7 +108,8 @@ class NativePolicy:
         self._network = make_network(self.layout, model)
         self.player = _native.RolloutPlayer(env.pool, self._network)
         store_by_input(encoder.first)
-        encoder.read_lists_with(_native.SparseLinear(self.layout, threads))
+        self.kernel = _native.SparseLinear(self.layout, threads)
+        encoder.read_lists_with(self.kernel)
 
     def copy_weights(self, model: ActorCritic) -> None:
         """Copies the current weights of a model."""

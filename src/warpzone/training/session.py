@@ -45,6 +45,7 @@ from warpzone.training.reporting import Reporter
 from warpzone.training.run_folder import RunFolder
 from warpzone.training.saving import METRICS, Saver
 from warpzone.training.steering import Steering, SteeringParts
+from warpzone.training.teachers import with_taught_levels
 from warpzone.training.trainer import Trainer
 from warpzone.training.watch import hint_observers, make_slow_steps, start_watchdog
 
@@ -91,6 +92,7 @@ def start(
     """
     config.verify()
     config = config.with_plugins()
+    config = with_taught_levels(config)
     if config.run.auto_mem:
         config = fit_config(config)
     check_memory(config)
@@ -139,6 +141,7 @@ def resume(
     """
     config.verify()
     config = config.with_plugins()
+    config = with_taught_levels(config)
     check_memory(config)
     _check_wandb(config)
     run = run_of(target)

@@ -37,6 +37,7 @@ from warpzone.training.acting import choose_acting
 from warpzone.training.annealing import Annealing
 from warpzone.training.curriculum.demonstrations import demonstrations
 from warpzone.training.curriculum.setup import make_starts
+from warpzone.training.distillation import DistillationLearning
 from warpzone.training.environments import TrainingEnvs, make_signals
 from warpzone.training.episode_log import EpisodeLog
 from warpzone.training.episode_returns import EpisodeReturns
@@ -55,6 +56,7 @@ from warpzone.training.network import (
 from warpzone.training.pace import speed_row
 from warpzone.training.random_streams import RandomStreams
 from warpzone.training.replay_learning import ReplayLearning
+from warpzone.training.teachers import Teachers
 from warpzone.training.timed_env import StepWatch, TimedEnv
 
 _log = logging.getLogger(__name__)
@@ -129,6 +131,7 @@ class Trainer:
         self.annealing = Annealing(config, self.guidance)
         self.average = EmaPolicy(self.model, config.learn.ema_decay)
         self.replay = self._make_replay() if config.replay.capacity else None
+        self.distillation = self._make_distillation() if config.distill.teachers else None
         if config.run.compile:
             for network in dict.fromkeys((self.model, self.collector.model)):
                 compile_model(network, Inference(network, self.autocast), self.storage)
@@ -142,6 +145,8 @@ class Trainer:
         _log.info("%s", self.acting)
         self.starts.begin()
         self._begin_episodes(self.config.run.seed)
+        if self.distillation is not None:
+            self.distillation.begin(self._level_of)
 
     def update(self) -> MetricRow:
         """Collects a rollout, learns from it and returns metrics."""
@@ -182,6 +187,8 @@ class Trainer:
                 update=self.updates + 1,
                 resets_known=self.starts.is_idle and not self.config.env.start_state,
             )
+        if self.distillation is not None:
+            self.distillation.push(self.storage)
         return row | self.starts.metrics()
 
     def _learn(self) -> MetricRow:
@@ -190,7 +197,10 @@ class Trainer:
             group["lr"] = rate
         ent_coef = self.annealing.ent_coef(self.success)
         row: MetricRow = {"learn/learning_rate": rate}
-        row |= self.learner.learn(self.storage, ent_coef)
+        if self.distillation is not None:
+            row |= self.distillation.learn()
+        else:
+            row |= self.learner.learn(self.storage, ent_coef)
         if self.replay is not None:
             self.replay.push(self.storage)
             row |= self.replay.learn(self.updates, self.steps / self.config.run.steps)
@@ -207,7 +217,13 @@ class Trainer:
         returns = self.returns.add(rewards, ended)
         self.episodes.observe(info, ended, self._steps_begun, self.starts.begun, returns)
         self.starts.observe(info, ended)
+        if self.distillation is not None:
+            self.distillation.observe(ended, self._level_of)
         self.guidance.observe(info, ended)
+
+    def _level_of(self, env: int) -> str:
+        """The level of an environment's present episode."""
+        return self.starts.begun(env).level
 
     @property
     def _rollout_size(self) -> int:
@@ -280,6 +296,8 @@ class Trainer:
                 self._begin_episodes(self.random.envs_seed(self.sessions + self.updates))
             else:
                 self._put_current_first()
+            if self.distillation is not None:
+                self.distillation.begin(self._level_of)
         self.optimizer.zero_grad(set_to_none=True)
 
     def _begin_episodes(self, seed: int) -> None:
@@ -369,6 +387,18 @@ class Trainer:
             demonstrations=demonstrations(self.config) if self.config.starts.solutions else (),
         )
 
+    def _make_distillation(self) -> DistillationLearning:
+        kernel = None if self.policy is None else self.policy.kernel
+        return DistillationLearning(
+            Teachers(self.config, kernel),
+            self.model,
+            self.config.distill,
+            self.env.num_envs,
+            minimize=self.learner.gradient.minimize,
+            autocast=self.autocast,
+            generator=self.random.learn,
+        )
+
     # Everything that an exact resume needs.
 
     def state_dict(self) -> dict[str, Any]:
@@ -387,6 +417,7 @@ class Trainer:
             "episodes": self.episodes.state_dict(),
             "guidance": self.guidance.state_dict(),
             "replay": {} if self.replay is None else self.replay.state_dict(),
+            "distillation": {} if self.distillation is None else self.distillation.state_dict(),
             "collector": self.collector.state_dict(),
             "starts": self.starts.state_dict(),
             "statistics": self.statistics.state_dict(),
@@ -420,6 +451,8 @@ class Trainer:
         self.episodes.load_state_dict(state["episodes"])
         if self.replay is not None:
             self.replay.load_state_dict(state["replay"])
+        if self.distillation is not None:
+            self.distillation.load_state_dict(state["distillation"])
         if self.env.saves_states:
             self._load_envs(state)
         else:
