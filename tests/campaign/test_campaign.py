@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -36,6 +37,7 @@ class World:
     stop_at: int = 10**9
     sessions: list[tuple[str, int]] = field(default_factory=list)
     """Run and steps that were allowed."""
+    teachers: list[str] = field(default_factory=list)
     seeds: list[int] = field(default_factory=list)
     reported: list[str] = field(default_factory=list)
     now: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -46,6 +48,7 @@ class World:
             stop.ask("Ctrl-C")
             return stop
         self.sessions.append((run.name, config.run.steps))
+        self.teachers.append(config.distill.teachers)
         steps, clears, ending.promised = self.skills[run.name].pop(0)
         self.now[run.name] = steps, clears
         return stop
@@ -59,7 +62,8 @@ class World:
         self, folder: Path, board: Scoreboard, target: Path, *, place: Path, whole: bool
     ) -> Added:
         clears = self.now[target.name][1]
-        levels = ["1-1", "1-2"] if target.name == "together" else [target.name]
+        both = target.name == "together" or target.name.startswith("generalist")
+        levels = ["1-1", "1-2"] if both else [target.name]
         assert whole == (len(levels) > 1)
         rows = [made_up_row(level, clears) for level in levels]
         board = board.with_rows(rows)
@@ -155,6 +159,26 @@ def test_together_means_one_run_with_the_budget_of_all(world: World) -> None:
     go(world, together=True)
     assert world.sessions == [("together", 2000)] * 2
     assert read_board(world.folder).reached == ["1-1", "1-2"]
+
+
+def test_a_generalist_learns_from_the_policies_of_the_last_round(world: World) -> None:
+    world.skills = {
+        "1-1": [(1000, 30, False), (2000, 60, False)],
+        "1-2": [(400, 95, True)],
+        "generalist-2": [(5000, 95, False)],
+    }
+    go(world, rounds=2, generalist=True, generalist_steps=5000)
+    names = [name for name, _ in world.sessions]
+    assert names == ["1-1", "1-2", "1-1", "generalist-2"]
+    assert world.sessions[-1][1] == 5000
+    assert world.teachers == ["", "", "", str(world.folder / "policies")]
+    go(world, rounds=2, generalist=True, generalist_steps=5000)
+    assert len(world.sessions) == 4, "nothing is trained twice"
+
+
+def test_a_distillation_uses_its_whole_budget() -> None:
+    ending = Ending(("1-1",), math.inf, Budget(1000, 0.0), check_from=0)
+    assert not ending(Pretended(500, 10.0, l1_1=(1.0, 100)))
 
 
 def test_together_is_reached_by_one_policy_and_not_by_several(world: World) -> None:
@@ -258,6 +282,7 @@ def test_another_configuration_is_refused_by_name_and_budgets_are_free(tmp_path:
     ("words", "reason"),
     [
         (["--levels", "9-1"], "'9-1'"),
+        (["--together", "--generalist"], "exclude each other"),
         (["--goal", "1.5"], "--goal is 1.5"),
         (["--rounds", "0"], "--rounds is 0; it must be from 1 to 10,000"),
         (["--level", "1-2"], "has no option --level; did you mean --levels?"),

@@ -184,9 +184,9 @@ def test_a_teacher_with_fewer_actions_leaves_the_others_at_zero(teachers: Path) 
 
 
 def test_teachers_imply_the_options_of_distillation() -> None:
-    config = make_config(teachers="policies/", level="all", obs="tiles")
+    config = make_config(teachers="policies/", level="all")
     assert (config.model.hidden, config.learn.optimizer) == (512, "adamw")
-    assert (config.env.num_envs, config.env.level_order) == (96, "curriculum")
+    assert (config.env.obs, config.env.num_envs) == ("tiles", 96)
     assert make_config(teachers="policies/", hidden=64, obs="tiles").model.hidden == 64
     with pytest.raises(ConfigError, match=r"model\.memory is lstm, which does not work with"):
         make_config(teachers="policies/", memory="lstm", obs="tiles")

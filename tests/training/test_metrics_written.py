@@ -15,6 +15,7 @@ from warpzone.algorithms.base import CollectedRollout, Targets
 from warpzone.algorithms.ppo import PPO
 from warpzone.config import (
     AdaptiveOptions,
+    DistillOptions,
     ReplayOptions,
     RescueOptions,
     ScriptOptions,
@@ -27,6 +28,7 @@ from warpzone.telemetry.reading import read_rows
 from warpzone.training import session
 
 SOLUTIONS = Path(__file__).parents[2] / "solutions"
+POLICIES = Path(__file__).parents[2] / "policies"
 REPLAY = ReplayOptions(capacity=128, batch_size=16, learning_starts=8)
 
 
@@ -60,6 +62,16 @@ def kinds(folder: Path) -> Iterator[TrainConfig]:
     )
 
 
+def taught(folder: Path) -> TrainConfig:
+    """A small run that learns from the committed policies of two levels."""
+    config = tiny(folder, updates=3)
+    return replace(
+        config,
+        env=replace(config.env, level="2-1,2-3", actions="simple"),
+        distill=DistillOptions(str(POLICIES), capacity=64, batches=1, batch_size=16),
+    )
+
+
 @pytest.fixture
 def two_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fake NVML of a machine with GPUs."""
@@ -82,7 +94,7 @@ def test_every_documented_metric_appears_in_some_run_and_no_other(
     tmp_path: Path, rom_path: Path, two_gpus: None
 ) -> None:
     written: set[str] = set()
-    for number, config in enumerate(kinds(tmp_path)):
+    for number, config in enumerate([*kinds(tmp_path), taught(tmp_path)]):
         run, _ = session.start(replace(config, run=replace(config.run, name=f"r{number}")), "quiet")
         written |= {name for row in read_rows(run.metrics) for name in row}
     found = {name: find_metric(name) for name in written}

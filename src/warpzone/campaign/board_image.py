@@ -113,7 +113,7 @@ def _draw_tile(pen: _Pen, left: float, top: float, level: str, board: Scoreboard
         return
     if board.reaches(level):
         pen.text((left + _TILE_WIDTH - 11, top + 11), "goal", 12, front, "rt")
-    pen.text((middle, top + 52), f"{row.score.clear_rate:.0%}", 31, front, "mm")
+    pen.text((middle, top + 52), f"{100 * row.score.clear_rate:.4g}%", 31, front, "mm")
     pen.text((middle, top + 80), _spread(row), 12, front, "mm")
 
 

@@ -23,6 +23,7 @@ HEADINGS = (
     "ends",
 )
 _HEX_DIGITS = 10
+_WHOLE_PERCENT = 100  # Episodes up to which a percent is the unit.
 
 
 def table_rows(board: Scoreboard) -> list[tuple[str, ...]]:
@@ -116,7 +117,9 @@ def _cells(board: Scoreboard, row: Row) -> tuple[str, ...]:
 
 
 def _percent(result: Result) -> str:
-    return f"{result.clear_rate:.0%}"
+    """A clear rate; with many episodes one decimal, so that 359 of 400 is not shown as 90 %."""
+    digits = 1 if result.episodes > _WHOLE_PERCENT else 0
+    return f"{result.clear_rate:.{digits}%}"
 
 
 def _interval(result: Result) -> str:

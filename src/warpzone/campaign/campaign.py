@@ -7,6 +7,7 @@ same result when it is repeated, so a campaign that was killed just repeats the 
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -97,6 +98,8 @@ class Campaign:
         return StopRequest()
 
     def _is_finished(self, task: Task, number: int) -> bool:
+        if task.distills and number < self._options.rounds:
+            return True  # It learns from what the last round gives.
         return self._is_reached(task) or self._state.of(task.name).rounds >= number
 
     def _is_reached(self, task: Task) -> bool:
@@ -121,7 +124,9 @@ class Campaign:
         config = config_of(self._config, task, run.parent, budget.steps)
         while True:
             state = self._state.of(task.name)
-            ending = Ending(task.levels, self._options.goal, budget, state.check_from)
+            # A distillation uses its whole budget, since its learning rate falls with the steps.
+            goal = math.inf if task.distills else self._options.goal
+            ending = Ending(task.levels, goal, budget, state.check_from)
             stop = self._train(run, config, ending)
             if stop:
                 return stop

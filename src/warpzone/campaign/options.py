@@ -22,6 +22,19 @@ class CampaignOptions:
         "Train one policy for all levels instead of one per level.",
         everyday=True,
     )
+    generalist: bool = option(
+        False,
+        "After the last round, distill the policies of the campaign into one policy for all their "
+        "levels.",
+        everyday=True,
+    )
+    generalist_steps: int = option(
+        2_000_000,
+        "Environment steps of the distillation with --generalist.",
+        at_least=1,
+        at_most=10**15,
+        metavar="STEPS",
+    )
     goal: float = option(
         0.9,
         "Clear rate in fresh episodes at which a level is done.",

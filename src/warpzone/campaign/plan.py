@@ -7,14 +7,15 @@ from pathlib import Path
 
 from warpzone.campaign.options import CampaignOptions
 from warpzone.campaign.scoreboard import all_levels
-from warpzone.config import TrainConfig
+from warpzone.config import TrainConfig, with_teachers
 from warpzone.config.option import options_of
 from warpzone.config.values import check_value
 from warpzone.envs.setup import expand_levels
 from warpzone.errors import ConfigError
+from warpzone.evaluation.policy_folder import INSIDE
 from warpzone.runs.levels import held_out_levels
 
-_TOGETHER = "together"
+_TOGETHER, _GENERALIST = "together", "generalist"
 
 
 @dataclass(frozen=True)
@@ -22,30 +23,34 @@ class Task:
     """One run of a campaign: a policy for a level, or for all of them.
 
     Attributes:
-        name: Of the run.
-        levels: What it trains on.
+        name: Name of the run.
+        levels: Levels that it trains on.
+        distills: Whether it learns from the campaign's policies, once they are trained.
     """
 
     name: str
     levels: tuple[str, ...]
+    distills: bool = False
 
 
 @dataclass(frozen=True)
 class Budget:
-    """How long a run may train in all; 0 minutes means no limit of time."""
+    """How long a run may train altogether; 0 minutes means no time limit."""
 
     steps: int
     minutes: float
 
 
 def verify_options(options: CampaignOptions) -> None:
-    """Checks the values, whichever way they came.
+    """Checks the values, whichever channel they come from.
 
     Raises:
         ConfigError: Naming the option, its value and what is allowed.
     """
     for option in options_of(CampaignOptions):
         check_value(option, getattr(options, option.name), f"--{option.flag}")
+    if options.together and options.generalist:
+        raise ConfigError("--together and --generalist exclude each other; leave one of them out")
     for level in expand_levels(options.levels):
         if level not in all_levels():
             raise ConfigError(
@@ -58,18 +63,34 @@ def tasks_of(options: CampaignOptions) -> list[Task]:
     levels = tuple(dict.fromkeys(expand_levels(options.levels)))
     if options.together:
         return [Task(_TOGETHER, levels)]
-    return [Task(level, (level,)) for level in levels]
+    tasks = [Task(level, (level,)) for level in levels]
+    if options.generalist:
+        # Another round gives other teachers, so it needs a new run.
+        name = _GENERALIST if options.rounds == 1 else f"{_GENERALIST}-{options.rounds}"
+        tasks.append(Task(name, levels, distills=True))
+    return tasks
 
 
 def budget_of(config: TrainConfig, options: CampaignOptions, task: Task, rounds: int) -> Budget:
-    """What a run may have used once so many rounds are over."""
+    """The budget of a run up to the end of a round."""
+    if task.distills:
+        return Budget(options.generalist_steps, 0.0)
     share = len(task.levels) * rounds
     steps = options.steps_per_level or config.run.steps
     return Budget(steps * share, options.minutes_per_level * share)
 
 
 def config_of(config: TrainConfig, task: Task, runs: Path, steps: int) -> TrainConfig:
-    """The configuration of a run."""
+    """The configuration of a run.
+
+    Args:
+        config: What all runs have in common.
+        task: The run.
+        runs: The campaign's folder of runs.
+        steps: Environment steps that it may train.
+    """
+    if task.distills:
+        config = with_teachers(config, str(runs.parent / INSIDE))
     return replace(
         config,
         env=replace(config.env, level=",".join(task.levels)),

@@ -26,6 +26,8 @@ _FREE = (
     "campaign.minutes_per_level",
     "campaign.steps_per_level",
     "campaign.rounds",
+    "campaign.generalist",
+    "campaign.generalist_steps",
 )
 
 

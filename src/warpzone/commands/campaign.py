@@ -33,6 +33,7 @@ class Campaign(CampaignOptions):
       warpzone campaign --levels all --from-solutions solutions/ -o campaign/
       warpzone campaign --levels 1-1..1-4 --minutes-per-level 10 --rounds 3 -o world-1/
       warpzone campaign --levels 1-1..1-4 --together --level-order curriculum -o four/
+      warpzone campaign --levels all --from-solutions solutions/ --generalist -o campaign/
       warpzone scoreboard campaign/
       warpzone report campaign/ -o report.html
     """

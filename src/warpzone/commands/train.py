@@ -37,6 +37,7 @@ class Train:
       warpzone train --level 1-1..1-4 --obs tiles --actions simple --level-order curriculum
       warpzone train --level 1-2 --obs tiles --actions simple --from-solutions solutions/
       warpzone train --preset gpu --level random --held-out 1-3,2-1 --memory lstm
+      warpzone train --teachers policies/ --level all --obs tiles --steps 2M
       warpzone train --resume runs/mario-1-1 --steps 4M
       warpzone train --resume newest
       warpzone train --preset cpu-quick --dry-run

@@ -50,7 +50,7 @@ _FOR_SOLUTIONS = {"starts": {"share": 0.7}}
 # A network that learns from teachers on its own states: no reward and no clipping, so the learning
 # rate falls with the steps and not with success. It samples closer to greedily than it learned.
 _FOR_TEACHERS: dict[str, dict[str, Any]] = {
-    "env": {"num_envs": 96, "level_order": "curriculum"},
+    "env": {"obs": "tiles", "actions": "simple", "num_envs": 96, "level_order": "curriculum"},
     "model": {"hidden": 512, "eval_temperature": 0.625},
     "learn": {
         "rollout_steps": 32,
@@ -75,6 +75,8 @@ def resolve(explicit: Partial, preset: str = DEFAULT_PRESET) -> TrainConfig:
         ConfigError: The preset is unknown, or the values are inconsistent.
     """
     defaults, chosen = asdict(TrainConfig()), preset_tree(preset)
+    if explicit.get("distill", {}).get("teachers"):
+        chosen = merged(chosen, _FOR_TEACHERS)
     asked = merged(defaults, chosen, explicit)
     suited: list[Partial] = []
     if asked["env"]["obs"] != "tiles":
@@ -86,11 +88,25 @@ def resolve(explicit: Partial, preset: str = DEFAULT_PRESET) -> TrainConfig:
         tuned = merged(tuned, {"replay": {"capacity": 0}})  # Replay samples single steps.
     if asked["starts"]["solutions"]:
         tuned = merged(tuned, _FOR_SOLUTIONS)
-    if asked["distill"]["teachers"]:
-        tuned = merged(tuned, _FOR_TEACHERS)
     config = overlaid(TrainConfig(), merged(tuned, explicit))
     config.verify()
     return config
+
+
+def with_teachers(config: TrainConfig, teachers: str) -> TrainConfig:
+    """A configuration that learns from teachers instead of rewards, with what suits that.
+
+    Args:
+        config: A resolved configuration; its options of exploration are turned off.
+        teachers: A policy file, or a folder of policy files.
+    """
+    plain: dict[str, dict[str, Any]] = {
+        "distill": {"teachers": teachers},
+        "starts": {"share": 0.0, "solutions": ""},
+    }
+    changed = overlaid(config, merged(_FOR_TEACHERS, plain))
+    changed.verify()
+    return changed
 
 
 def make_config(

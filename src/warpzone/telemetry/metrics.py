@@ -224,7 +224,7 @@ _GUIDANCE = [
 ]
 
 _REPLAY = [
-    Metric("distill/kl", "", "Divergence of the policy from its teachers, KL(teacher || policy)."),
+    Metric("distill/kl", "", "KL divergence of the policy from its teachers."),
     Metric(
         "distill/agreement",
         "fraction",
