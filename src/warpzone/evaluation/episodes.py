@@ -58,7 +58,8 @@ def play_episodes(
     """
     waiting = deque(range(env.num_envs, len(seeds)))
     playing = np.arange(env.num_envs)
-    obs, info = env.reset(seed=list(seeds[: env.num_envs]))
+    # Gymnasium's vector environments take a list of seeds; the base class declares only one.
+    obs, info = env.reset(seed=list(seeds[: env.num_envs]))  # type: ignore[arg-type]
     first = np.ones(env.num_envs, np.bool_)
     while (playing >= 0).any():
         before = info
@@ -73,4 +74,7 @@ def play_episodes(
         for index in np.flatnonzero(first):
             playing[index] = waiting.popleft() if playing[index] >= 0 and waiting else -1
             next_seeds[index] = seeds[playing[index]] if playing[index] >= 0 else None
-        obs, info = env.reset(seed=next_seeds, options={"reset_mask": first})
+        obs, info = env.reset(
+            seed=next_seeds,  # type: ignore[arg-type]
+            options={"reset_mask": first},
+        )
