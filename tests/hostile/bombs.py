@@ -63,7 +63,7 @@ def policy_bombs(name: str) -> dict[str, Damage]:
 
 
 def checkpoint_bombs(name: str) -> dict[str, Damage]:
-    """Checkpoints with side-cars that fit them, by what they claim."""
+    """Checkpoints with sidecars that fit them, by what they claim."""
     one = torch.ones(100_000)
     states: dict[str, Any] = {
         "an expanded tensor": torch.ones(1).expand(5 * _GIGABYTE),

@@ -202,7 +202,7 @@ def test_a_malicious_file_is_refused_and_runs_nothing(tmp_path: Path, form: str)
     else:
         path.write_bytes(pickle.dumps(payload))
     with pytest.raises(CheckpointError):
-        load(path)  # without side-car
+        load(path)  # without sidecar
     meta = {"format": 1, "size": path.stat().st_size, "sha256": checkpoint.sha256_of(path)}
     (tmp_path / "a.json").write_text(json.dumps(meta | {"steps": 1, "updates": 1}))
     with pytest.raises(CheckpointError):

@@ -37,7 +37,7 @@ def test_a_name_that_fits_several_or_none_is_refused(tmp_path: Path) -> None:
     make_run(tmp_path / "b", "mario")
     with pytest.raises(ResumeError, match=r"several runs are named mario: .*a/mario, .*b/mario"):
         resolve_run("mario", tmp_path)
-    with pytest.raises(ResumeError, match="luigi is no path, and no run below"):
+    with pytest.raises(ResumeError, match="luigi is not a path, and no run below"):
         resolve_run("luigi", tmp_path)
 
 

@@ -92,7 +92,7 @@ def test_links_are_never_followed_or_removed(run: RunDirectory, tmp_path: Path) 
         discard_unborn(run.path)
     link = tmp_path / "link"
     link.symlink_to(elsewhere)
-    with pytest.raises(RunError, match="link is in the way"):
+    with pytest.raises(RunError, match="link exists, but is not the folder of a run"):
         discard_unborn(link)
     assert (elsewhere / "log.txt").exists()
 

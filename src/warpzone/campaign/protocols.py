@@ -18,7 +18,7 @@ _SEED_BYTES = 7
 
 @dataclass(frozen=True)
 class Protocol:
-    """One way to play the episodes, always from the level's start.
+    """How episodes are played, always from the level's start.
 
     Attributes:
         name: Its key in scoreboard.json.

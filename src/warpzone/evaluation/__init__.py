@@ -1,1 +1,1 @@
-"""Episodes of a policy, and pictures and videos of them."""
+"""Policies, policy files, and evaluation of levels and of whole games."""

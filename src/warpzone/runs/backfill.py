@@ -1,7 +1,7 @@
-"""Mends step counts in side-cars of checkpoints that older versions wrote.
+"""Corrects step counts in sidecars of checkpoints that older versions wrote.
 
-Some counted the steps of one game, or started again at a resume. What they should be follows from
-what is there: updates x games x steps of a rollout.
+Some counted the steps of a single environment, or restarted at a resume. The correct count is
+updates x environments x steps of a rollout.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ Outcome = Literal["mended", "right", "higher", "unknown"]
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found of one checkpoint.
+    """The finding about one checkpoint.
 
     Attributes:
-        path: Its side-car.
+        path: Its sidecar.
         outcome: mended (or would be), right already, higher than expected (left alone), or
-            unknown, where not even the checkpoint tells what is needed.
-        before: Steps that the side-car said; None where it said nothing.
-        after: Steps that it says now, or would.
+            unknown, if not even the checkpoint has the necessary values.
+        before: Steps in the sidecar; None if it has none.
+        after: Steps in the sidecar afterwards.
         note: Why it is unknown.
     """
 
@@ -49,20 +49,20 @@ class Finding:
 
 
 def backfill(runs: Path, dry_run: bool = False) -> list[Finding]:
-    """Looks at every checkpoint below a folder and mends what is too low.
+    """Checks every checkpoint below a folder and corrects step counts that are too low.
 
-    A side-car is replaced in one step, with the old one beside it as `.json.bak` (the first of
-    them stays) and an audit entry in it. Doing it again changes nothing.
+    A sidecar is replaced in one step, with the old one beside it as `.json.bak` (the first of
+    them stays) and an audit entry in it. Repeating it changes nothing.
 
     Args:
         runs: A folder of runs, a run, or its folder of checkpoints.
-        dry_run: Only say what would be done.
+        dry_run: Only report what would be done.
 
     Raises:
-        RunError: When there is no such folder, or a side-car cannot be written.
+        RunError: The folder does not exist, or a sidecar cannot be written.
     """
     if not runs.is_dir():
-        raise RunError(f"{runs} is no folder; give a run, or a folder of runs")
+        raise RunError(f"{runs} is not a folder; give a run, or a folder of runs")
     findings = []
     for path in _checkpoints(runs):
         finding = _look(path)
@@ -95,16 +95,18 @@ def _read(sidecar: Path) -> dict[str, Any]:
     try:
         row = read_json(sidecar)
     except FileNotFoundError as error:
-        raise CheckpointError("there is no side-car; loading makes it again") from error
+        raise CheckpointError(
+            "the sidecar is missing; loading the checkpoint writes it again"
+        ) from error
     except (OSError, ValueError) as error:
-        raise CheckpointError(f"the side-car cannot be read: {error}") from error
+        raise CheckpointError(f"the sidecar cannot be read: {error}") from error
     if not isinstance(row, dict):
-        raise CheckpointError("the side-car holds no table")
+        raise CheckpointError("the sidecar is not a table")
     return row
 
 
 def _expected(row: Mapping[str, Any]) -> int | None:
-    """Updates x games x steps of a rollout, where all three are there."""
+    """Updates x environments x steps of a rollout; None unless all three are known."""
     config = row.get("config")
     if not isinstance(config, Mapping):
         return None
@@ -127,7 +129,7 @@ def _expected_by_checkpoint(path: Path) -> int:
     meta = checkpoint.read_embedded_meta(path)
     expected = _expected({"updates": meta.updates, "config": meta.config})
     if expected is None:
-        raise CheckpointError("neither side-car nor checkpoint has updates, games and steps")
+        raise CheckpointError("neither sidecar nor checkpoint has updates, environments and steps")
     return expected
 
 
@@ -147,5 +149,5 @@ def _mend(finding: Finding) -> None:
         }
         write_text_atomically(sidecar, json.dumps(row, indent=2) + "\n")
     except OSError as error:
-        raise RunError(f"{sidecar} cannot be mended ({error.strerror or error})") from error
+        raise RunError(f"{sidecar} cannot be corrected ({error.strerror or error})") from error
     _log.info("%s: steps %s -> %s", sidecar, finding.before, finding.after)

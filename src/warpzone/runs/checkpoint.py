@@ -1,9 +1,9 @@
 """One checkpoint: written atomically, verified by a checksum, loaded without running code.
 
-`update-00000042.pt` is torch's zip format with `{"format", "meta", "state"}`. Its side-car,
+`update-00000042.pt` is torch's zip format with `{"format", "meta", "state"}`. Its sidecar,
 `update-00000042.json`, is for people and quick lookups: the same meta, with size and checksum. The
-order of writing is: remove the old side-car, replace the checkpoint, write the new side-car. So a
-side-car, if there is one, always belongs to its checkpoint, and a missing one can be rebuilt.
+order of writing is: remove the old sidecar, replace the checkpoint, write the new sidecar. So a
+sidecar, if there is one, always belongs to its checkpoint, and a missing one can be rebuilt.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class Checkpoint:
 
 
 def save(folder: Path, name: str, state: Mapping[str, Any], meta: CheckpointMeta) -> Path:
-    """Writes a checkpoint and its side-car.
+    """Writes a checkpoint and its sidecar.
 
     Args:
         folder: Created if missing.
@@ -162,9 +162,9 @@ def load(path: Path) -> Checkpoint:
 
 
 def verify(path: Path) -> CheckpointMeta:
-    """Compares a checkpoint with its checksum and returns what its side-car says.
+    """Compares a checkpoint with its checksum and returns what its sidecar says.
 
-    A missing or unreadable side-car is rebuilt from the checkpoint itself.
+    A missing or unreadable sidecar is rebuilt from the checkpoint itself.
 
     Raises:
         CheckpointError: It is missing or damaged.
@@ -188,7 +188,7 @@ def verify(path: Path) -> CheckpointMeta:
 
 
 def sidecar_of(path: Path) -> Sidecar:
-    """Whether a checkpoint's side-car can be read; `verify` rebuilds a bad one."""
+    """Whether a checkpoint's sidecar can be read; `verify` rebuilds a bad one."""
     try:
         _read_sidecar(path)
     except FileNotFoundError:
@@ -199,7 +199,7 @@ def sidecar_of(path: Path) -> Sidecar:
 
 
 def read_meta(path: Path) -> CheckpointMeta:
-    """Returns what a checkpoint's side-car says, or else its own copy, without verifying the file.
+    """Returns what a checkpoint's sidecar says, or else its own copy, without verifying the file.
 
     Raises:
         CheckpointError: Neither can be read.
@@ -211,7 +211,7 @@ def read_meta(path: Path) -> CheckpointMeta:
 
 
 def read_embedded_meta(path: Path) -> CheckpointMeta:
-    """Returns what the checkpoint says about itself, whatever its side-car says.
+    """Returns what the checkpoint says about itself, whatever its sidecar says.
 
     Raises:
         CheckpointError: It cannot be read.
@@ -276,7 +276,7 @@ def _write_sidecar(path: Path, meta: CheckpointMeta, size: int, sha256: str) -> 
 
 
 def _rebuild_sidecar(path: Path) -> CheckpointMeta:
-    """Writes a side-car from the checkpoint, whose own format has a checksum for each part."""
+    """Writes a sidecar from the checkpoint, whose own format has a checksum for each part."""
     meta = read_embedded_meta(path)
     try:
         with zipfile.ZipFile(path) as archive:
@@ -287,9 +287,9 @@ def _rebuild_sidecar(path: Path) -> CheckpointMeta:
         raise CheckpointError(f"{path} is damaged in {damaged}")
     try:
         _write_sidecar(path, meta, path.stat().st_size, sha256_of(path))
-        _log.warning("the side-car of %s was missing and has been rebuilt from it", path)
+        _log.warning("the sidecar of %s was missing and has been rebuilt from it", path)
     except OSError as error:
-        _log.warning("the side-car of %s is missing and cannot be rebuilt: %s", path, error)
+        _log.warning("the sidecar of %s is missing and cannot be rebuilt: %s", path, error)
     return meta
 
 

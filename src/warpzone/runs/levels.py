@@ -9,7 +9,7 @@ from warpzone.errors import ConfigError
 from warpzone.rom.image import SMB
 
 RANDOM = "random"
-"""All levels, drawn at random."""
+"""All levels, sampled at random."""
 
 
 def named_levels(text: str, game: str = SMB) -> list[str]:
@@ -50,5 +50,5 @@ def trained_levels(options: EnvOptions) -> list[str]:
 
 
 def draws_levels(options: EnvOptions) -> bool:
-    """Whether every episode plays a level that is drawn anew."""
+    """Whether every episode samples its level."""
     return options.level.strip() == RANDOM or options.level_order == "random"

@@ -33,7 +33,7 @@ class RunSummary:
         state: 'running', 'paused', 'stalled', 'finished', 'interrupted', 'crashed' or 'new'.
         changed: Unix seconds of the last heartbeat.
         steps_per_second: Speed of the last row; None when it is not known.
-        heartbeat: The last heartbeat, from which the state can be told anew.
+        heartbeat: The last heartbeat, from which the state can be derived again.
         damages: Files that are damaged, and how.
     """
 

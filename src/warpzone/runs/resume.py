@@ -99,14 +99,14 @@ def resolve_run(word: str, runs_folder: Path, level: str | None = None) -> Path:
         raise ResumeError(f"several runs are named {word}: {', '.join(map(str, named))}; give one")
     if not named:
         raise ResumeError(
-            f"{word} is no path, and no run below {runs_folder} has this name; "
+            f"{word} is not a path, and no run below {runs_folder} has this name; "
             f"`warpzone runs {runs_folder}` lists them"
         )
     return named[0]
 
 
 def find_resume(target: Path | None, runs_folder: Path, level: str | None = None) -> Path:
-    """Finds the checkpoint to go on from.
+    """Finds the checkpoint to resume from.
 
     Args:
         target: A checkpoint, a run directory, or None for the newest run that matches.

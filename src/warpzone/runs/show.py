@@ -34,7 +34,7 @@ class CheckpointContent:
         marks: 'latest' and 'best', where they point to it.
         meta: Steps, updates, configuration, versions and further notes.
         size: Bytes of the file.
-        sidecar: Condition of its side-car file.
+        sidecar: Condition of its sidecar file.
         parameters: Number of the network's parameters by part.
         sizes: Bytes by part of the saved state.
     """
@@ -73,7 +73,7 @@ def look_into(target: Path) -> CheckpointContent:
         CheckpointError: It is damaged.
     """
     run = run_of(target).path
-    # Before anything is verified, which rewrites a bad side-car.
+    # Before anything is verified, which rewrites a bad sidecar.
     sidecars = {path: checkpoint.sidecar_of(path) for path in list_checkpoints(run)}
     path = target if target.is_file() else find_latest(run)
     if path is None:

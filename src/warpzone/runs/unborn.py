@@ -37,7 +37,7 @@ def discard_unborn(run: Path) -> None:
     if not run.exists() and not run.is_symlink():
         return
     if not _is_folder(run):
-        raise RunError(f"{run} is in the way: it is not a folder of a run; move it away")
+        raise RunError(f"{run} exists, but is not the folder of a run; move it elsewhere")
     _refuse_foreign(run, _entries(run))  # Before the lock, which writes files of its own.
     try:
         with run_lock(run):
