@@ -174,6 +174,9 @@ CASES: dict[str, list[Case]] = {
             ("--from-solutions", "solutions", *SMALL),
             spoil.content(SOLUTION, b"\xff"),
         ),
+        *_files(POLICY, "--teachers", POLICY, "--level", "1-1", *SMALL),
+        Case("no such teachers", ("--teachers", ESCAPES, *SMALL)),
+        Case("a file as the teachers", ("--teachers", ROM, *SMALL)),
         Case("a ROM that is none", SMALL, spoil.content(ROM, b"x"), FAILS, {"WARPZONE_ROM": ROM}),
         *_plugins(*SMALL),
     ],
@@ -250,6 +253,7 @@ CASES: dict[str, list[Case]] = {
     ],
     "scoreboard": [
         *_json(f"{BOARD}/scoreboard.json", BOARD),
+        *_files(f"{BOARD}/measurements.jsonl", BOARD, codes=EITHER),
         *_files(POLICY, "new", "--add", POLICY),
         Case("no such folder", (ESCAPES,)),
         Case("a file as the folder", (ROM,)),

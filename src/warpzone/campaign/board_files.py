@@ -81,24 +81,18 @@ def add_policy(
         The new scoreboard, and what was measured.
     """
     with _sentence(folder), _incoming(folder / place, target) as file:
-        facts, sha256 = read_policy_facts(file), sha256_of(file)
-        kept = board.measurements_of(sha256, facts.checkpoint_sha256)
-        if kept and kept[0].sha256 != sha256:
-            return Added(board, kept, (), known=True)
-        known = bool(kept) and all(len(row.results) == len(PROTOCOLS) for row in kept)
-        rows: Sequence[Row] = kept
-        if not known:
-            results = {row.level: row.results for row in kept}
-            rows = measure_policy(folder, file, board.measuring, results, report)
-            board = _completed(board.with_measurements(rows))
-            publish(folder, board)
+        levels, sha256 = read_policy_facts(file).levels, sha256_of(file)
+        stem = levels[0] if len(levels) == 1 else _stem(target)
+        named = (place / f"{stem}{SUFFIX}").as_posix()
+        board, rows, known = _measure_once(folder, board, file, named, report)
+        if rows[0].sha256 != sha256:
+            return Added(board, rows, (), known)
         masters = all(row.score.clear_rate >= board.goal for row in rows)
         taken = [
             row for row in rows if (whole and masters) or _is_better(row, board.rows.get(row.level))
         ]
         if not taken:
             return Added(board, rows, (), known)
-        stem = facts.levels[0] if len(facts.levels) == 1 else _stem(target)
         replaced = _replaced(board, {row.level for row in taken})
         name = _free_name(folder, place, stem, {sha256, *replaced})
         taken = [replace(row, policy=name) for row in taken]
@@ -108,6 +102,34 @@ def add_policy(
         publish(folder, board)
         _remove_replaced(folder, before, board)
     return Added(board, rows, taken, known)
+
+
+def _measure_once(
+    folder: Path, board: Scoreboard, file: Path, named: str, report: Report | None
+) -> tuple[Scoreboard, Sequence[Row], bool]:
+    """Measures what a policy file has not been measured with yet, and keeps the result.
+
+    Args:
+        folder: The scoreboard's folder.
+        board: The current scoreboard.
+        file: The policy file.
+        named: How the history names it.
+        report: Called with what is being done.
+
+    Returns:
+        The scoreboard with the measurement in its history, which is already written; the
+        measurement; and whether it was complete before.
+    """
+    kept = board.measurements_of(sha256_of(file), read_policy_facts(file).checkpoint_sha256)
+    other_file = bool(kept) and kept[0].sha256 != sha256_of(file)
+    if other_file or (kept and all(len(row.results) == len(PROTOCOLS) for row in kept)):
+        return board, kept, True
+    results = {row.level: row.results for row in kept}
+    measured = measure_policy(folder, file, board.measuring, results, report)
+    rows = [replace(row, policy=named) for row in measured]
+    board = _completed(board.with_measurements(rows))
+    publish(folder, board)
+    return board, rows, False
 
 
 def export_reached(folder: Path, board: Scoreboard, destination: Path) -> Scoreboard:
