@@ -54,8 +54,8 @@ def to_markdown(board: Scoreboard) -> str:
     others = "; ".join(f"{one.heading}: {one.description}" for one in OTHERS)
     lines += [
         "",
-        f"Other protocols, {board.measuring.other_episodes} episodes each: {others}. Files is the "
-        "number of policy files that were measured on the level; a file is measured once. Steps "
+        f"Other protocols, {board.measuring.other_episodes} episodes each: {others}; an "
+        "empty cell is not measured yet. Files is the number of policy files that were measured on the level; a file is measured once. Steps "
         "and minutes are those of the training, ends those of the episodes behind the clear rate, "
         "and the hash is that of the policy file. `warpzone scoreboard FOLDER --verify` repeats "
         "every row.",
