@@ -35,6 +35,7 @@ def test_a_damaged_configuration_does_not_end_a_comparison(tmp_path: Path) -> No
 def test_the_board_shows_the_levels_of_policies_and_campaigns(tmp_path: Path) -> None:
     write_run(tmp_path, "campaign/one")
     shutil.copy(POLICIES / "scoreboard.json", tmp_path / "campaign")
+    shutil.copy(POLICIES / "measurements.jsonl", tmp_path / "campaign")
     write_run(tmp_path, "broken/one")
     (tmp_path / "broken" / "scoreboard.json").write_text("garbage")
     answer = make_client(tmp_path, policies=POLICIES).get("/api/boards").json()

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from warpzone.campaign.scoreboard import BOARD_FILE, Scoreboard, all_levels, read_board
+from warpzone.campaign.board_json import BOARD_FILE, read_board
+from warpzone.campaign.scoreboard import Scoreboard, all_levels
 from warpzone.dashboard.run_routes import State
 from warpzone.errors import ScoreboardError, WarpzoneError
 from warpzone.runs.resume import flat_options
