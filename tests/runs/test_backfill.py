@@ -35,7 +35,7 @@ def test_only_lower_counts_are_raised_with_a_backup_and_an_audit(tmp_path: Path)
     high = make(tmp_path / "other" / "run", "high", steps=999)
     before = {path: path.read_text() for path in (low, right, high)}
     outcomes = {finding.path: finding.outcome for finding in backfill(tmp_path)}
-    assert outcomes == {low: "mended", right: "right", high: "higher"}
+    assert outcomes == {low: "corrected", right: "correct", high: "higher"}
     row = read(low)
     assert row["steps"] == 320
     assert row["backfill"]["steps_before"] == 80
@@ -55,7 +55,7 @@ def test_doing_it_again_changes_nothing(tmp_path: Path) -> None:
     low = make(tmp_path, "low", steps=80)
     backfill(tmp_path)
     files = {path: path.read_bytes() for path in (tmp_path / "checkpoints").iterdir()}
-    assert [finding.outcome for finding in backfill(tmp_path)] == ["right"]
+    assert [finding.outcome for finding in backfill(tmp_path)] == ["correct"]
     assert files == {path: path.read_bytes() for path in (tmp_path / "checkpoints").iterdir()}
     assert low.exists()
 

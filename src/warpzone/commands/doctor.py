@@ -134,7 +134,7 @@ class Doctor:
         )
         options.workers().verify()
         if self.backend == "nes-py":
-            from warpzone.envs.backends.nes_py_mend import check_versions
+            from warpzone.envs.backends.nes_py_fixes import check_versions
 
             check_versions()
         return options

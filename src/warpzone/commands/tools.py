@@ -34,14 +34,14 @@ class Backfill:
         findings = backfill(self.runs, self.dry_run)
         verb = "would become" if self.dry_run else "became"
         for finding in findings:
-            if finding.outcome == "mended":
+            if finding.outcome == "corrected":
                 print(f"{finding.path}: {finding.before} {verb} {finding.after}")
             elif finding.outcome == "unknown":
                 print(f"{finding.path}: unchanged, {finding.note}")
         counts = Counter(finding.outcome for finding in findings)
         corrected = "to correct" if self.dry_run else "corrected"
         print(
-            f"{counts['mended']} {corrected}, {counts['right']} correct, {counts['higher']} higher "
-            f"than expected and kept, {counts['unknown']} unknown"
+            f"{counts['corrected']} {corrected}, {counts['correct']} correct, "
+            f"{counts['higher']} higher than expected and kept, {counts['unknown']} unknown"
         )
         return 0

@@ -145,7 +145,7 @@ class LiveWall:
 
     def _wait_for_rollout(self) -> LiveRollout | None:
         assert self._asked is not None
-        told = ""
+        announced = ""
         looked = time.monotonic()
         while self.is_watched():
             rollout = read_rollout(self._run, self._asked.sequence)
@@ -155,9 +155,9 @@ class LiveWall:
             if time.monotonic() - looked > 1.0:
                 looked = time.monotonic()
                 state = summarize_run(self._run.path).state
-                if state != told:
+                if state != announced:
                     self._publish(f"waiting for the next rollout; the run is {state}")
-                    told = state
+                    announced = state
             time.sleep(_LOOK_SECONDS)
         return None
 

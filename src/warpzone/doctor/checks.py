@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from warpzone.bench.machine import machine_info
-from warpzone.envs.backends.nes_py_mend import TESTED, check_versions
+from warpzone.envs.backends.nes_py_fixes import TESTED, check_versions
 from warpzone.errors import WarpzoneError
 from warpzone.rom import locate as roms
 from warpzone.system.cpu import processor_cores

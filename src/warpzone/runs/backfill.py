@@ -25,7 +25,7 @@ from warpzone.system.json_file import read_json
 _log = logging.getLogger(__name__)
 
 AUDIT = "backfill"
-Outcome = Literal["mended", "right", "higher", "unknown"]
+Outcome = Literal["corrected", "correct", "higher", "unknown"]
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Finding:
 
     Attributes:
         path: Its sidecar.
-        outcome: mended (or would be), right already, higher than expected (left alone), or
+        outcome: corrected (or would be), already correct, higher than expected (left alone), or
             unknown, if not even the checkpoint has the necessary values.
         before: Steps in the sidecar; None if it has none.
         after: Steps in the sidecar afterwards.
@@ -66,7 +66,7 @@ def backfill(runs: Path, dry_run: bool = False) -> list[Finding]:
     findings = []
     for path in _checkpoints(runs):
         finding = _look(path)
-        if finding.outcome == "mended" and not dry_run:
+        if finding.outcome == "corrected" and not dry_run:
             _mend(finding)
         findings.append(finding)
     return findings
@@ -87,8 +87,8 @@ def _look(path: Path) -> Finding:
         return Finding(sidecar, "unknown", note=str(error))
     before = row.get("steps") if isinstance(row.get("steps"), int) else None
     if before is None or before < expected:
-        return Finding(sidecar, "mended", before, expected)
-    return Finding(sidecar, "right" if before == expected else "higher", before, before)
+        return Finding(sidecar, "corrected", before, expected)
+    return Finding(sidecar, "correct" if before == expected else "higher", before, before)
 
 
 def _read(sidecar: Path) -> dict[str, Any]:

@@ -93,10 +93,6 @@ class CheckpointStore:
             return 0.0  # `find_best` warns about it when it is needed.
         return float(extra.get("clear_rate", 0.0))
 
-    def mark_best(self, path: Path) -> None:
-        """Marks a checkpoint that was saved before as the best."""
-        _point(self._folder, BEST, path)
-
     def _prune(self) -> None:
         best = read_pointer(self._folder, BEST)
         # Unreadable ones stay, and do not count. Nor do files that no run names so: copies that

@@ -14,7 +14,7 @@ from plays import PLAYS
 
 import warpzone
 from warpzone import _native
-from warpzone.envs.backends import nes_py, nes_py_mend
+from warpzone.envs.backends import nes_py, nes_py_fixes
 from warpzone.envs.backends.nes_py import NesPyMachine, plain_image
 from warpzone.errors import BackendError, ClosedError, ConfigError, LevelWarning
 from warpzone.evaluation.policies import SequencePolicy
@@ -141,7 +141,7 @@ def test_gymnasium_has_nothing_to_complain_about() -> None:
 def test_classic_reward_is_the_packages_own() -> None:
     env = make(reward="classic", frame_skip=1)
     env.reset(seed=0)
-    game = nes_py_mend.game_class()(str(plain_image(roms.load_game())), True)
+    game = nes_py_fixes.game_class()(str(plain_image(roms.load_game())), True)
     machine = env.machine
     assert isinstance(machine, NesPyMachine)
     machine._start(game, "1-1")
@@ -165,7 +165,7 @@ def test_classic_reward_is_the_packages_own() -> None:
 
 def test_writes_reach_the_emulator_and_bytes_are_whole_numbers() -> None:
     memory = np.zeros(8, np.uint8)
-    ram = nes_py_mend.WholeNumbers(memory)
+    ram = nes_py_fixes.WholeNumbers(memory)
     ram[3] = 200
     assert memory[3] == 200
     assert ram[3] * 0x100 == 51200
@@ -173,7 +173,7 @@ def test_writes_reach_the_emulator_and_bytes_are_whole_numbers() -> None:
 
 
 def test_game_that_does_not_go_on_is_an_error_instead_of_a_hang() -> None:
-    game = nes_py_mend.game_class()(str(plain_image(roms.load_game())), True)
+    game = nes_py_fixes.game_class()(str(plain_image(roms.load_game())), True)
     game.reset()
     game._frames_left = 1
     game._frame_advance(0)
@@ -182,12 +182,12 @@ def test_game_that_does_not_go_on_is_an_error_instead_of_a_hang() -> None:
     game.close()
 
 
-@pytest.mark.parametrize("package", list(nes_py_mend.TESTED))
+@pytest.mark.parametrize("package", list(nes_py_fixes.TESTED))
 def test_untested_version_is_refused_by_name(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
     real = metadata.version
     monkeypatch.setattr(metadata, "version", lambda name: "9.9" if name == package else real(name))
     with pytest.raises(BackendError, match=rf"{package} [\d.]+, not with 9\.9"):
-        nes_py_mend.check_versions()
+        nes_py_fixes.check_versions()
 
 
 def test_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,7 +196,7 @@ def test_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setattr(metadata, "version", missing)
     with pytest.raises(BackendError, match=r"pip install 'warpzone\[nes-py\]'"):
-        nes_py_mend.check_versions()
+        nes_py_fixes.check_versions()
 
 
 def test_level_that_cannot_be_started_is_told_once_or_is_an_error(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpzone import _native
-from warpzone.envs.backends.nes_py_mend import game_class
+from warpzone.envs.backends.nes_py_fixes import game_class
 from warpzone.envs.setup import WHOLE_GAME, EnvSetup
 from warpzone.errors import BackendError, ClosedError, ConfigError, LevelWarning
 from warpzone.rom.locate import data_folder
