@@ -94,7 +94,7 @@ def test_what_cannot_be_known_is_left_alone_and_said(
 
 
 def test_a_missing_folder_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(RunError, match="no folder"):
+    with pytest.raises(RunError, match="is not a folder"):
         backfill(tmp_path / "nowhere")
     assert cli.main(["tools", "backfill", str(tmp_path / "nowhere")]) == 2
     assert "give a run, or a folder of runs" in capsys.readouterr().err
