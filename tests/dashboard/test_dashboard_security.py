@@ -126,7 +126,7 @@ def test_large_requests_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "headers",
-    [{}, {"origin": "http://evil.example", **BEARER}, BEARER, {"origin": f"http://{HOST}"}],
+    [{}, {"origin": "http://evil.example", **BEARER}, dict(BEARER), {"origin": f"http://{HOST}"}],
     ids=["nothing", "another site", "no origin", "no token"],
 )
 def test_a_websocket_needs_token_and_origin(tmp_path: Path, headers: dict[str, str]) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 from dashboard_support import BEARER, HOST, TOKEN, connect_to, make_client, write_run
-from tiny import LANES, STEPS, tiny
+from tiny import NUM_ENVS, STEPS, tiny
 
 from warpzone.config import TrainConfig, to_toml
 from warpzone.dashboard.frames import PaletteEncoder
@@ -32,7 +32,7 @@ from warpzone.runs.live_rollout import (
 from warpzone.training.live_feed import LiveFeed
 from warpzone.training.trainer import Trainer
 
-EVERYONE = tuple(range(LANES))
+EVERYONE = tuple(range(NUM_ENVS))
 
 
 def watched_run(tmp_path: Path, config: TrainConfig, details: tuple[int, ...] = ()) -> Any:
@@ -68,7 +68,7 @@ def test_a_rollout_played_again_ends_where_the_run_ended(
 ) -> None:
     trainer, _, rollout = watched_run(tmp_path, config)
     assert rollout.resets_known
-    player = LivePlayer(config, LANES)
+    player = LivePlayer(config, NUM_ENVS)
     moments = list(player.play(rollout, ()))
     assert len(moments) == STEPS
     assert (player.ram() == trainer.env.ram()).all()
@@ -86,7 +86,7 @@ def test_probabilities_of_enlarged_environments_are_those_of_the_policy(tmp_path
     taken = np.take_along_axis(rollout.probabilities, rollout.actions[:, [2, 0], None], 2)[..., 0]
     # The policy has learned since, but acted with these probabilities.
     assert np.log(taken) == pytest.approx(storage.log_probs[:, [2, 0]].numpy(), abs=1e-4)
-    player = LivePlayer(config, LANES)
+    player = LivePlayer(config, NUM_ENVS)
     moment = next(player.play(rollout, {2}))
     (facts, message) = moment.details[2]
     assert list(moment.details) == [2]
@@ -106,7 +106,7 @@ def test_where_only_the_run_knows_the_next_start_an_environment_stays_at_its_end
     config = replace(config, starts=replace(config.starts, share=0.9))
     trainer, _, rollout = watched_run(tmp_path, config)
     assert not rollout.resets_known
-    player = LivePlayer(config, LANES)
+    player = LivePlayer(config, NUM_ENVS)
     ends = [moment.details[0][0]["over"] for moment in player.play(rollout, {0})]
     first = int(np.flatnonzero(rollout.ended[:, 0])[0])
     assert ends == [step > first for step in range(STEPS)]

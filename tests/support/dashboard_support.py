@@ -21,6 +21,7 @@ from warpzone.system.processes import ProcessId
 TOKEN = "a-token-for-tests-only"
 HOST = "127.0.0.1:8420"
 CHANGE = {CSRF_HEADER: csrf_token(TOKEN), "origin": f"http://{HOST}"}
+# Copied for each use: the test client of Starlette adds headers to the dict that it is given.
 BEARER = {"authorization": f"Bearer {TOKEN}"}
 
 
@@ -52,7 +53,7 @@ def metric_row(steps: int, session: int = 1, **values: Any) -> dict[str, Any]:
 def make_client(folder: Path, *, known: bool = True, **settings: Any) -> TestClient:
     """A browser that talks to a dashboard of a folder; one that knows the token by default."""
     state = ServerState.of(Settings(folder, token=TOKEN, **settings))
-    headers = BEARER if known else {}
+    headers = dict(BEARER) if known else {}
     return TestClient(make_app(state), base_url=f"http://{HOST}", headers=headers)
 
 
@@ -62,7 +63,7 @@ def connect_to(address: str, path: str) -> ClientConnection:
     return connect(
         f"{base.replace('http', 'ws', 1)}{path}",
         origin=base.rstrip("/"),  # type: ignore[arg-type]
-        additional_headers=BEARER,
+        additional_headers=dict(BEARER),
         max_size=None,
         compression=None,
     )

@@ -45,7 +45,6 @@ class ModelOptions:
     memory: Literal["none", "gru", "lstm", "transformer"] = option(
         "none",
         "Recurrent core of the network. Using one disables replay.",
-        everyday=True,
     )
     memory_size: int = option(
         128,
