@@ -45,6 +45,6 @@ class DistillOptions:
         True,
         "Save the kept states with checkpoints. Without them a resumed run fills the buffer anew, "
         "so it differs from an uninterrupted one.",
-        off="Do not save the kept states with checkpoints; files are smaller, and a resumed run fills "
-        "the buffer anew.",
+        off="Do not save the kept states with checkpoints. Files are smaller, but a resumed run "
+        "fills the buffer anew.",
     )
