@@ -90,14 +90,15 @@ sanitize: $(VENV)/.tools  ## Run the native tests with AddressSanitizer and UBSa
 
 # The parts with threads of their own. TSan reserves addresses that a randomized layout may use, so
 # the layout is fixed where the tool for it exists.
-SANITIZED_THREADS ?= common_task_queue|vector_async|policy_(player|row_adam|sparse|image_blocks)|search_game
+THREADED_TESTS := common_task_queue_test vector_async_test policy_player_test policy_row_adam_test \
+	policy_sparse_linear_test policy_image_blocks_test search_game_test
 sanitize-threads: $(VENV)/.tools  ## Run the native tests of threaded code with ThreadSanitizer
 	$(CMAKE) -S . -B build/sanitize-threads $(GENERATOR) -DCMAKE_BUILD_TYPE=Release \
 		-DWARPZONE_BINDINGS=OFF -DWARPZONE_NATIVE_TESTS=ON -DWARPZONE_SANITIZE_THREADS=ON
-	$(CMAKE) --build build/sanitize-threads
+	$(CMAKE) --build build/sanitize-threads --target $(THREADED_TESTS)
 	$$(command -v setarch >/dev/null && echo "setarch --addr-no-randomize") \
 		$(CTEST) --test-dir build/sanitize-threads --no-tests=error --output-on-failure \
-		-R '$(SANITIZED_THREADS)'
+		-R "^($$(echo $(THREADED_TESTS) | tr ' ' '|'))$$"
 
 # Uses a separate package folder with the sanitized module. -S disables the import hook of the
 # editable install, which would take precedence.
