@@ -59,11 +59,14 @@ demo: setup  ## Train World 1-1 on the CPU in a few minutes, evaluate the policy
 
 test: setup test-native test-python  ## Run the native and Python tests, except slow and reference tests
 
-test-native: $(VENV)/.tools
+# The native tests that play the game skip without a ROM.
+GAME = WARPZONE_ROM="$$($(BIN)/warpzone rom status --path)"
+
+test-native: setup
 	$(CMAKE) -S . -B build/tests $(GENERATOR) -DCMAKE_BUILD_TYPE=Release \
 		-DWARPZONE_BINDINGS=OFF -DWARPZONE_NATIVE_TESTS=ON
 	$(CMAKE) --build build/tests
-	$(CTEST) --test-dir build/tests --no-tests=error --output-on-failure
+	$(GAME) $(CTEST) --test-dir build/tests -j 2 --no-tests=error --output-on-failure
 
 test-python: setup
 	$(BIN)/python -m pytest -n auto --dist worksteal -m 'not slow and not reference and not browser'
@@ -82,21 +85,21 @@ format: $(VENV)/.installed  ## Apply ruff and clang-format
 	$(BIN)/ruff format .
 	find native -name '*.cpp' -o -name '*.hpp' | xargs $(BIN)/clang-format -i
 
-sanitize: $(VENV)/.tools  ## Run the native tests with AddressSanitizer and UBSan
+sanitize: setup  ## Run the native tests with AddressSanitizer and UBSan
 	$(CMAKE) -S . -B build/sanitize $(GENERATOR) -DCMAKE_BUILD_TYPE=Release \
 		-DWARPZONE_BINDINGS=OFF -DWARPZONE_NATIVE_TESTS=ON -DWARPZONE_SANITIZE=ON
 	$(CMAKE) --build build/sanitize
-	$(CTEST) --test-dir build/sanitize --no-tests=error --output-on-failure
+	$(GAME) $(CTEST) --test-dir build/sanitize -j 2 --no-tests=error --output-on-failure
 
 # The parts with threads of their own. TSan reserves addresses that a randomized layout may use, so
 # the layout is fixed where the tool for it exists.
 THREADED_TESTS := common_task_queue_test vector_async_test policy_player_test policy_row_adam_test \
-	policy_sparse_linear_test policy_image_blocks_test search_game_test
-sanitize-threads: $(VENV)/.tools  ## Run the native tests of threaded code with ThreadSanitizer
+	policy_sparse_linear_test policy_image_blocks_test
+sanitize-threads: setup  ## Run the native tests of threaded code with ThreadSanitizer
 	$(CMAKE) -S . -B build/sanitize-threads $(GENERATOR) -DCMAKE_BUILD_TYPE=Release \
 		-DWARPZONE_BINDINGS=OFF -DWARPZONE_NATIVE_TESTS=ON -DWARPZONE_SANITIZE_THREADS=ON
 	$(CMAKE) --build build/sanitize-threads --target $(THREADED_TESTS)
-	$$(command -v setarch >/dev/null && echo "setarch --addr-no-randomize") \
+	$(GAME) $$(command -v setarch >/dev/null && echo "setarch --addr-no-randomize") \
 		$(CTEST) --test-dir build/sanitize-threads --no-tests=error --output-on-failure \
 		-R "^($$(echo $(THREADED_TESTS) | tr ' ' '|'))$$"
 
