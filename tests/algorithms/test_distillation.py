@@ -26,14 +26,24 @@ def test_the_gradient_pulls_towards_the_targets() -> None:
     )
 
 
-def states(*numbers: int) -> tuple[dict[str, torch.Tensor], torch.Tensor]:
+def test_states_without_weight_have_no_gradient() -> None:
+    logits = torch.zeros(2, 3, requires_grad=True)
+    targets = torch.tensor([[0.8, 0.1, 0.1], [0.2, 0.7, 0.1]])
+    torch.autograd.backward(distillation_loss(logits, targets, torch.tensor([0.0, 1.0])))
+    assert logits.grad is not None
+    assert not logits.grad[0].any()
+    assert logits.grad[1].any()
+
+
+def states(*numbers: int) -> tuple[dict[str, torch.Tensor], torch.Tensor, torch.Tensor]:
     values = torch.tensor(numbers)
-    return {"x": values.unsqueeze(1)}, torch.stack([values.float(), -values.float()], 1)
+    return {"x": values.unsqueeze(1)}, torch.stack([values.float(), -values.float()], 1), values
 
 
 def held(buffer: DistillationBuffer) -> set[int]:
-    obs, targets = buffer.sample(500, torch.Generator().manual_seed(0))
+    obs, targets, levels = buffer.sample(500, torch.Generator().manual_seed(0))
     assert torch.equal(obs["x"][:, 0].float(), targets[:, 0]), "states keep their own targets"
+    assert torch.equal(obs["x"][:, 0], levels), "and their levels"
     return set(obs["x"][:, 0].tolist())
 
 

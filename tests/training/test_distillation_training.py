@@ -85,14 +85,10 @@ def test_states_are_labelled_by_the_teacher_of_their_level(teachers: Path, actin
 def test_levels_of_steps_are_those_that_were_played(teachers: Path) -> None:
     trainer = Trainer(student(teachers))
     trainer.begin()
-    assert trainer.distillation is not None
     seen = []
-    original = trainer.distillation._teachers.label
-    trainer.distillation._teachers.label = lambda obs, levels: (  # type: ignore[method-assign]
-        seen.append(levels.reshape(8, 4)) or original(obs, levels)
-    )
     for _ in range(3):
         trainer.update()
+        seen.append(trainer.storage.levels.numpy().copy())
     ended = trainer.take_episodes()
     present = [trainer.starts.begun(env).level for env in range(4)]
     trainer.close()
@@ -185,8 +181,96 @@ def test_a_teacher_with_fewer_actions_leaves_the_others_at_zero(teachers: Path) 
 
 def test_teachers_imply_the_options_of_distillation() -> None:
     config = make_config(teachers="policies/", level="all")
-    assert (config.model.hidden, config.learn.optimizer) == (512, "adamw")
+    assert (config.model.hidden, config.learn.advantage_norm) == (512, "level")
     assert (config.env.obs, config.env.num_envs) == ("tiles", 96)
     assert make_config(teachers="policies/", hidden=64, obs="tiles").model.hidden == 64
     with pytest.raises(ConfigError, match=r"model\.memory is lstm, which does not work with"):
         make_config(teachers="policies/", memory="lstm", obs="tiles")
+
+
+def releasing(teachers: Path, release: float = 1.0, steps: int = 10**9, **env: Any) -> TrainConfig:
+    config = student(teachers, **env)
+    options = replace(config.distill, release=release, release_steps=steps)
+    return replace(config, learn=replace(config.learn, advantage_norm="level"), distill=options)
+
+
+def test_rewards_take_over_where_the_student_clears_often_enough(
+    teachers: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    trainer = Trainer(releasing(teachers, release=0.5))
+    trainer.begin()
+    trainer.starts.clear_rate = lambda level: {"1-1": 0.5, "1-2": 0.4}[level]  # type: ignore[method-assign]
+    with caplog.at_level("INFO"):
+        row = trainer.update()
+    assert trainer.distillation is not None
+    weights = trainer.distillation.reward_weights
+    trainer.close()
+    assert weights is not None
+    assert weights.tolist() == [1.0, 0.0]
+    assert row["distill/taught_levels"] == 1
+    assert "rewards take over on 1-1" in caplog.text
+
+
+def test_rewards_take_over_after_a_number_of_steps(teachers: Path) -> None:
+    trainer = Trainer(releasing(teachers, steps=64))
+    trainer.begin()
+    taught = [trainer.update()["distill/taught_levels"] for _ in range(8)]
+    trainer.close()
+    assert taught[0] == 2
+    assert taught[-1] == 0
+
+
+def test_a_level_without_a_teacher_learns_from_rewards_at_once(teachers: Path) -> None:
+    config = with_taught_levels(releasing(teachers, level="1-1,1-2,1-3"))
+    assert config.env.level == "1-1,1-2,1-3"
+    trainer = Trainer(config)
+    trainer.begin()
+    for _ in range(3):
+        trainer.update()
+    assert trainer.distillation is not None
+    weights = trainer.distillation.reward_weights
+    trainer.close()
+    assert weights is not None
+    assert weights.tolist() == [0.0, 0.0, 1.0]
+
+
+def test_taught_levels_teach_the_critic_but_not_the_policy(teachers: Path) -> None:
+    config = releasing(teachers)
+    learn = replace(config.learn, optimizer="adam", ent_coef=0.0, ent_coef_at_success=0.0)
+    config = replace(config, learn=learn)
+    trainer = Trainer(config)
+    trainer.begin()
+    assert trainer.distillation is not None
+    trainer.distillation.learn = dict  # type: ignore[method-assign]
+    before = {name: value.clone() for name, value in trainer.model.state_dict().items()}
+    trainer.update()
+    after = trainer.model.state_dict()
+    trainer.close()
+    assert torch.equal(before["policy.weight"], after["policy.weight"])
+    assert not torch.equal(before["value.weight"], after["value.weight"])
+
+
+def test_a_resumed_release_equals_an_unbroken_one(teachers: Path) -> None:
+    config = releasing(teachers, steps=40)
+    unbroken, first = Trainer(config), Trainer(config)
+    for trainer in (unbroken, first):
+        trainer.begin()
+        for _ in range(3):
+            trainer.update()
+    state = first.state_dict()
+    first.close()
+    resumed = Trainer(config)
+    resumed.load_state_dict(state)
+    for trainer in (unbroken, resumed):
+        for _ in range(2):
+            trainer.update()
+        trainer.close()
+    for name, value in unbroken.model.state_dict().items():
+        assert torch.equal(value, resumed.model.state_dict()[name]), name
+
+
+def test_release_needs_ppo_with_advantages_by_level(teachers: Path) -> None:
+    with pytest.raises(ConfigError, match=r"learn\.advantage_norm is 'minibatch', but rewards can"):
+        make_config(teachers=str(teachers), distill_release=0.8, advantage_norm="minibatch")
+    with pytest.raises(ConfigError, match=r"learn\.algo is 'vtrace', but rewards can take over"):
+        make_config(teachers=str(teachers), distill_release=0.8, algo="vtrace")

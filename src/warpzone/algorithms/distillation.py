@@ -21,16 +21,17 @@ from warpzone.models.placement import to_device
 from warpzone.models.tree import Tree, map_tree
 
 
-def distillation_loss(logits: Tensor, targets: Tensor) -> Tensor:
+def distillation_loss(logits: Tensor, targets: Tensor, weights: Tensor | None = None) -> Tensor:
     """Mean divergence of the student's policy from the targets, KL(targets || student).
 
     Args:
         logits: Of the student, [B, actions].
         targets: Probabilities of the teachers, [B, actions].
+        weights: Of the states, [B]; 1 by default.
     """
     cross_entropy = -(targets * torch.log_softmax(logits, -1)).sum(-1)
-    entropy = -torch.xlogy(targets, targets).sum(-1)
-    return (cross_entropy - entropy).mean()
+    divergence = cross_entropy + torch.xlogy(targets, targets).sum(-1)
+    return divergence.mean() if weights is None else (divergence * weights).mean()
 
 
 class DistillationBuffer:
@@ -43,14 +44,16 @@ class DistillationBuffer:
         self._next = 0
         self._parts: Tree = {}
 
-    def push(self, obs: Tree, targets: Tensor) -> None:
+    def push(self, obs: Tree, targets: Tensor, levels: Tensor) -> None:
         """Adds states.
 
         Args:
             obs: Observations by name, [B, ...].
             targets: Probabilities of the teachers, [B, actions].
+            levels: Numbers of the levels, [B].
         """
-        parts = map_tree(lambda part: part[-self.capacity :], {**obs, _TARGETS: targets})
+        named = {**obs, _TARGETS: targets, _LEVELS: levels}
+        parts = map_tree(lambda part: part[-self.capacity :], named)
         count = len(parts[_TARGETS])
         if not self._parts:
             self._parts = map_tree(
@@ -62,12 +65,12 @@ class DistillationBuffer:
         self._next = (self._next + count) % self.capacity
         self.size = min(self.size + count, self.capacity)
 
-    def sample(self, count: int, generator: torch.Generator) -> tuple[Tree, Tensor]:
-        """Draws states uniformly, with replacement: observations and targets."""
+    def sample(self, count: int, generator: torch.Generator) -> tuple[Tree, Tensor, Tensor]:
+        """Draws states uniformly, with replacement: observations, targets and levels."""
         chosen = torch.randint(self.size, (count,), generator=generator)
         parts = map_tree(lambda part: part.index_select(0, chosen), self._parts)
-        targets = parts.pop(_TARGETS)
-        return parts, targets
+        targets, levels = parts.pop(_TARGETS), parts.pop(_LEVELS)
+        return parts, targets, levels
 
     def state_dict(self) -> dict[str, Any]:
         """The states that it holds, for an exact resume."""
@@ -91,7 +94,7 @@ class DistillationBuffer:
         self.size, self._next, self._parts = 0, 0, {}
         if state["size"]:
             parts = dict(state["parts"])
-            self.push(parts, parts.pop(_TARGETS))
+            self.push(parts, parts.pop(_TARGETS), parts.pop(_LEVELS))
         self._next = state["next"] % self.capacity
 
 
@@ -103,7 +106,7 @@ class Distillation:
         model: ActorCritic,
         options: DistillOptions,
         *,
-        minimize: Callable[[Tensor], float],
+        minimize: Callable[[Tensor, float], float],
         autocast: Callable[[], AbstractContextManager[Any]],
         generator: torch.Generator,
     ) -> None:
@@ -112,7 +115,8 @@ class Distillation:
         Args:
             model: The student; without recurrent memory, since single states are sampled.
             options: Size of the buffer, number and size of batches.
-            minimize: Takes an optimizer step on a loss and returns the norm of the gradient.
+            minimize: Takes an optimizer step on a loss, with gradients clipped to a norm, and
+                returns the norm that they had.
             autocast: Makes the context in which the model runs forward.
             generator: Draws the samples.
         """
@@ -120,16 +124,22 @@ class Distillation:
         self._minimize, self._autocast, self._generator = minimize, autocast, generator
         self.buffer = DistillationBuffer(options.capacity)
 
-    def learn(self) -> dict[str, float]:
-        """Takes the gradient steps of one rollout and returns metrics."""
+    def learn(self, taught: Tensor) -> dict[str, float]:
+        """Takes the gradient steps of one rollout and returns metrics.
+
+        Args:
+            taught: Whether each level still learns from its teacher, [levels]. States of other
+                levels have no weight.
+        """
         losses, norms, agreement = [], [], []
         for _ in range(self._options.batches):
-            obs, targets = self.buffer.sample(self._options.batch_size, self._generator)
-            obs, targets = to_device((obs, targets), self._model.policy.weight.device)
+            obs, targets, levels = self.buffer.sample(self._options.batch_size, self._generator)
+            batch = (obs, targets, taught[levels].float())
+            obs, targets, weights = to_device(batch, self._model.policy.weight.device)
             with self._autocast():
                 logits = self._model(obs).logits
-            loss = distillation_loss(logits, targets)
-            norms.append(self._minimize(loss))
+            loss = distillation_loss(logits, targets, weights)
+            norms.append(self._minimize(loss, self._options.max_grad_norm))
             losses.append(float(loss.detach()))
             same = logits.detach().argmax(-1) == targets.argmax(-1)
             agreement.append(float(same.float().mean()))
@@ -142,7 +152,7 @@ class Distillation:
         }
 
 
-_TARGETS = "__targets__"
+_TARGETS, _LEVELS = "__targets__", "__levels__"
 
 
 def _mean(values: list[float]) -> float:

@@ -36,6 +36,11 @@ class EmaPolicy:
         for average, weight in zip(self.model.parameters(), model.parameters(), strict=True):
             average.lerp_(weight, 1.0 - decay)
 
+    def restart(self, model: ActorCritic) -> None:
+        """Starts again from the network's current weights."""
+        self.model.load_state_dict(model.state_dict())
+        self.updates = 0
+
     def state_dict(self) -> dict[str, Any]:
         """Returns the state that an exact resume needs."""
         return {"weights": self.model.state_dict(), "updates": self.updates}

@@ -56,17 +56,20 @@ class GradientStep:
         self._finite = self._finite and math.isfinite(value)
         return value
 
-    def apply(self) -> float:
+    def apply(self, max_grad_norm: float | None = None) -> float:
         """Takes an optimizer step and returns the norm of the gradient.
 
         A NaN, infinite or too large gradient is skipped and counted.
+
+        Args:
+            max_grad_norm: Norm to clip to, instead of the option's.
 
         Raises:
             LearnerError: Too many consecutive steps were skipped.
         """
         options = self._options
         self._scaler.unscale_(self.optimizer)
-        norm = self._clip(options.max_grad_norm)
+        norm = self._clip(max_grad_norm or options.max_grad_norm)
         if self._finite and math.isfinite(norm) and norm <= options.grad_norm_limit:
             self._scaler.step(self.optimizer)
             self._skipped_in_a_row = 0
@@ -86,10 +89,10 @@ class GradientStep:
     def _clip_all(self, max_norm: float) -> float:
         return float(nn.utils.clip_grad_norm_(self._model.parameters(), max_norm))
 
-    def minimize(self, loss: Tensor) -> float:
+    def minimize(self, loss: Tensor, max_grad_norm: float | None = None) -> float:
         """Takes an optimizer step on one loss and returns the norm of the gradient."""
         self.accumulate(loss)
-        return self.apply()
+        return self.apply(max_grad_norm)
 
     def state_dict(self) -> dict[str, Any]:
         """Returns counters and scale, for an exact resume."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import torch
@@ -11,6 +12,7 @@ from torch import Tensor
 
 from warpzone.algorithms.base import Algorithm, Batch, CollectedRollout, Targets
 from warpzone.algorithms.gradient_step import GradientStep
+from warpzone.algorithms.level_advantages import LevelAdvantages
 from warpzone.algorithms.returns import Steps, discount_factors, explained_variance
 from warpzone.config import LearnOptions
 from warpzone.errors import ConfigError
@@ -68,6 +70,7 @@ class Learner:
         *,
         generator: torch.Generator,
         autocast: Autocast,
+        levels: int = 1,
     ):
         """Creates the learner.
 
@@ -78,7 +81,9 @@ class Learner:
             options: Epochs, minibatches and discounts.
             generator: Random generator that shuffles minibatches.
             autocast: Returns the context manager for the forward pass.
+            levels: Number of levels of the run.
         """
+        self.level_advantages = LevelAdvantages(levels)
         self.model, self.algorithm, self.gradient = model, algorithm, gradient
         self.options = options
         self._generator, self._autocast = generator, autocast
@@ -89,9 +94,18 @@ class Learner:
         self.options = self.algorithm.options = options
         self.gradient.set_options(options)
 
-    def learn(self, storage: RolloutStorage, ent_coef: float) -> dict[str, float]:
-        """Learns from a rollout and returns metrics."""
-        targets = self.targets(storage)
+    def learn(
+        self, storage: RolloutStorage, ent_coef: float, level_weights: Tensor | None = None
+    ) -> dict[str, float]:
+        """Learns from a rollout and returns metrics.
+
+        Args:
+            storage: Rollout to learn from.
+            ent_coef: Coefficient of the entropy bonus.
+            level_weights: Weight of the policy's loss on each level, with `advantage_norm` "level";
+                1 by default. The critic learns from all levels.
+        """
+        targets = self._normalized(storage, self.targets(storage), level_weights)
         rollout = self.tensors(storage, targets)
         sums: dict[str, list[float]] = {}
         epochs = 0
@@ -134,6 +148,19 @@ class Learner:
                 steps, gamma, storage.actions, storage.log_probs, lambda: self._evaluate(storage)
             )
         )
+
+    def _normalized(
+        self, storage: RolloutStorage, targets: Targets, level_weights: Tensor | None
+    ) -> Targets:
+        """Normalizes advantages by level, unless the algorithm does so for each minibatch."""
+        if self.options.advantage_norm != "level":
+            return targets
+        advantages = self.level_advantages.normalized(
+            targets.advantages, storage.levels, ~storage.overridden
+        )
+        if level_weights is not None:
+            advantages = advantages * level_weights[storage.levels]
+        return replace(targets, advantages=advantages)
 
     def _evaluate(self, storage: RolloutStorage) -> Decision:
         inputs = (storage.all_obs(), storage.state, storage.first[: storage.steps])
@@ -203,11 +230,12 @@ class Learner:
 
     def state_dict(self) -> dict[str, Any]:
         """Returns the state that an exact resume needs besides weights and optimizer."""
-        return self.gradient.state_dict()
+        return self.gradient.state_dict() | {"level_advantages": self.level_advantages.state_dict()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Restores the state returned by `state_dict`."""
         self.gradient.load_state_dict(state)
+        self.level_advantages.load_state_dict(state["level_advantages"])
 
 
 def _number(value: Tensor | float) -> float:

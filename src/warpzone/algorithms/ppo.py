@@ -18,7 +18,7 @@ from warpzone.registry import register_algorithm
 
 @register_algorithm("ppo")
 class PPO(Algorithm):
-    """GAE targets and the clipped surrogate loss, with advantages normalized per minibatch."""
+    """GAE targets and the clipped surrogate loss, with normalized advantages."""
 
     def targets(self, rollout: CollectedRollout) -> Targets:
         """Computes generalized advantage estimates."""
@@ -27,10 +27,13 @@ class PPO(Algorithm):
 
     def loss(self, batch: Batch, output: Decision) -> Loss:
         """Computes the clipped surrogate loss, value loss and entropy bonus."""
+        advantages = batch.advantages
+        if self.options.advantage_norm == "minibatch":  # Otherwise the learner normalized them.
+            advantages = normalized(advantages, batch.mask)
         policy = ppo_policy_loss(
             log_prob(output.logits, batch.actions),
             batch.log_probs,
-            normalized(batch.advantages, batch.mask),
+            advantages,
             self.options.clip_coef,
             batch.mask,
         )

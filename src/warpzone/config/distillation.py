@@ -15,9 +15,24 @@ class DistillOptions:
         "",
         "Policy file, or folder of policy files, to learn from instead of rewards: the network "
         "plays, and the policy of each level says what it would have done. Levels without a "
-        "policy are left out.",
+        "policy are left out, or learn from rewards with --distill-release.",
         metavar="PATH",
         flag="teachers",
+    )
+    release: float = option(
+        0.0,
+        "Clear rate of a level at which rewards take over from its teacher; 0 learns from teachers "
+        "alone.",
+        at_least=0.0,
+        at_most=1.0,
+        metavar="RATE",
+    )
+    release_steps: int = option(
+        300_000,
+        "Steps on a level after which rewards take over at any clear rate.",
+        at_least=0,
+        at_most=10**12,
+        metavar="STEPS",
     )
     capacity: int = option(
         300_000,
@@ -40,6 +55,13 @@ class DistillOptions:
         at_least=1,
         at_most=1_048_576,
         metavar="N",
+    )
+    max_grad_norm: float = option(
+        10.0,
+        "Maximum norm of the gradients of the divergence, which are larger than those of PPO.",
+        above=0.0,
+        at_most=1e12,
+        metavar="NORM",
     )
     save: bool = option(
         True,

@@ -163,12 +163,25 @@ class LearnOptions:
         at_most=1.0,
         metavar="LAMBDA",
     )
+    advantage_norm: Literal["minibatch", "level"] = option(
+        "minibatch",
+        "PPO: how advantages are normalized. 'minibatch' normalizes each minibatch; 'level' "
+        "divides by the running magnitude on the level, so that every level counts alike.",
+    )
     clip_coef: float = option(
         0.2,
         "PPO: clipping range of the probability ratio around 1.",
         above=0.0,
         at_most=100.0,
         metavar="C",
+    )
+    critic_warmup: int = option(
+        0,
+        "Environment steps at the start of a run in which only the value head learns. Use it with "
+        "--init-from if the critic of that policy never learned from these rewards.",
+        at_least=0,
+        at_most=10**15,
+        metavar="STEPS",
     )
     vf_coef: float = option(
         0.5,

@@ -47,18 +47,18 @@ _FOR_IMAGES: dict[str, dict[str, Any]] = {
 # With solutions, most episodes start within the level.
 _FOR_SOLUTIONS = {"starts": {"share": 0.7}}
 
-# A network that learns from teachers on its own states: no reward and no clipping, so the learning
-# rate falls with the steps and not with success. It samples closer to greedily than it learned.
+# A network that learns from teachers on its own states. The learning rate falls with the steps and
+# not with success, and the network samples closer to greedily than it learned.
 _FOR_TEACHERS: dict[str, dict[str, Any]] = {
     "env": {"obs": "tiles", "actions": "simple", "num_envs": 96, "level_order": "curriculum"},
     "model": {"hidden": 512, "eval_temperature": 0.625},
     "learn": {
         "rollout_steps": 32,
-        "optimizer": "adamw",
         "learning_rate": 1e-3,
         "lr_schedule": "cosine",
         "lr_final_factor": 0.1,
         "lr_success_factor": 1.0,
+        "advantage_norm": "level",
     },
     "replay": {"capacity": 0},
 }

@@ -51,6 +51,12 @@ class RunOptions:
         metavar="NAME",
         everyday=True,
     )
+    init_from: str = option(
+        "",
+        "Run, checkpoint or policy file whose weights a new run starts with, such as a policy for "
+        "other levels. Network, observation and actions must be the same.",
+        metavar="PATH",
+    )
     runs: str = option("runs", "Folder in which runs are stored.", metavar="FOLDER")
     plugins: tuple[str, ...] = option(
         (),

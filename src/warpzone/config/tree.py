@@ -165,6 +165,21 @@ def _check_distillation(config: TrainConfig) -> None:
                 f"{option} is {show(value)}, which does not work with teachers; leave it or "
                 "--teachers out"
             )
+    if config.distill.release > 0:
+        _check_release(config)
+
+
+def _check_release(config: TrainConfig) -> None:
+    learn = config.learn
+    for option, value, needed in (
+        ("learn.algo", learn.algo, "ppo"),
+        ("learn.advantage_norm", learn.advantage_norm, "level"),
+    ):
+        if value != needed:
+            raise ConfigError(
+                f"{option} is {value!r}, but rewards can take over from teachers "
+                f"(--distill-release) only with {needed!r}"
+            )
 
 
 def _check_adaptive(adaptive: AdaptiveOptions) -> None:

@@ -19,7 +19,7 @@ class RolloutStorage:
 
     _NAMES = (
         *("actions", "log_probs", "values", "next_values", "rewards", "terminated", "truncated"),
-        *("overridden", "discount_exponents", "first", "state"),
+        *("overridden", "discount_exponents", "levels", "first", "state"),
     )
 
     def __init__(
@@ -59,6 +59,8 @@ class RolloutStorage:
         self.overridden = torch.zeros(steps, num_envs, dtype=torch.bool)
         #: Exponent of the additional discount of each step; see `returns.discount_factors`.
         self.discount_exponents = torch.zeros(steps, num_envs)
+        #: Number of the level that each step plays, in the order of the run's levels.
+        self.levels = torch.zeros(steps, num_envs, dtype=torch.int64)
         #: Whether an episode begins with the observation of a step.
         self.first = torch.zeros(steps + 1, num_envs, dtype=torch.bool)
         #: Recurrent state of the network before the first step.

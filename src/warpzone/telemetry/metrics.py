@@ -230,6 +230,7 @@ _REPLAY = [
         "fraction",
         "Fraction of sampled states whose most likely action is the teacher's.",
     ),
+    _latest("distill/taught_levels", "levels", "Levels that still learn from their teacher."),
     _latest("distill/fill", "fraction", "Fraction of the distillation buffer in use."),
     _latest("replay/fill", "fraction", "Fraction of the buffer's capacity in use."),
     _count("replay/pushed", "transitions", "Transitions added since the start of the run."),

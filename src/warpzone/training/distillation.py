@@ -1,4 +1,4 @@
-"""Distillation in a run: which level each state belongs to, what is kept, and what is saved."""
+"""Distillation in a run: which states are labeled and kept, and what is saved."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from warpzone.algorithms.distillation import Distillation
@@ -20,12 +18,10 @@ from warpzone.models.sparse import ACTIVE
 from warpzone.models.tree import Tree, map_tree
 from warpzone.rollout.storage import RolloutStorage
 from warpzone.telemetry.metrics import MetricRow
+from warpzone.training.release import Release
 from warpzone.training.teachers import Teachers
 
 _log = logging.getLogger(__name__)
-
-LevelOf = Callable[[int], str]
-"""The level of an environment's present episode."""
 
 
 class DistillationLearning:
@@ -36,9 +32,8 @@ class DistillationLearning:
         teachers: Teachers,
         model: ActorCritic,
         options: DistillOptions,
-        num_envs: int,
         *,
-        minimize: Callable[[Tensor], float],
+        minimize: Callable[[Tensor, float], float],
         autocast: Callable[[], AbstractContextManager[Any]],
         generator: torch.Generator,
     ) -> None:
@@ -48,53 +43,51 @@ class DistillationLearning:
             teachers: Label the states.
             model: The student.
             options: Of distillation.
-            num_envs: Number of environments.
-            minimize: Takes an optimizer step on a loss and returns the norm of the gradient.
+            minimize: Takes an optimizer step on a loss, with gradients clipped to a norm, and
+                returns the norm that they had.
             autocast: Makes the context in which the model runs forward.
             generator: Draws the samples.
         """
         self._teachers, self._save = teachers, options.save
-        self._numbers = {level: number for number, level in enumerate(teachers.levels)}
-        self._present = np.zeros(num_envs, np.int64)
-        self._steps: list[NDArray[np.int64]] = []
+        self.release = Release(teachers.levels, teachers.taught, options)
         self._learning = Distillation(
             model, options, minimize=minimize, autocast=autocast, generator=generator
         )
 
-    def begin(self, level_of: LevelOf) -> None:
-        """Forgets steps that were observed and reads the levels that are being played."""
-        self._steps.clear()
-        for env in range(len(self._present)):
-            self._present[env] = self._numbers[level_of(env)]
-
-    def observe(self, ended: NDArray[np.bool_], level_of: LevelOf) -> None:
-        """Notes the levels of a step, once the starts of new episodes are known.
+    def push(self, storage: RolloutStorage, clear_rate: Callable[[str], float]) -> None:
+        """Labels and keeps the states of a rollout, and releases levels.
 
         Args:
-            ended: Where the step ended an episode.
-            level_of: The levels of the episodes that are being played now.
+            storage: A rollout, with the levels of its steps.
+            clear_rate: Returns the recent clear rate of a level.
         """
-        self._steps.append(self._present.copy())
-        for env in np.flatnonzero(ended).tolist():
-            self._present[env] = self._numbers[level_of(env)]
-
-    def push(self, storage: RolloutStorage) -> None:
-        """Labels and keeps the states of a rollout whose steps were observed."""
-        levels = np.stack(self._steps[: storage.steps]).ravel()
-        del self._steps[: storage.steps]
-        obs = map_tree(lambda part: part.flatten(0, 1), _needed(storage.all_obs()))
-        self._learning.buffer.push(obs, self._teachers.label(obs, levels))
+        self.release.update(storage.levels, clear_rate)
+        levels = storage.levels.flatten()
+        rows = self.release.taught[levels].nonzero().flatten()
+        if not len(rows):
+            return
+        obs = map_tree(
+            lambda part: part.flatten(0, 1).index_select(0, rows), _needed(storage.all_obs())
+        )
+        targets = self._teachers.label(obs, levels[rows].numpy())
+        self._learning.buffer.push(obs, targets, levels[rows])
 
     def learn(self) -> MetricRow:
-        """Learns from samples and returns metrics."""
-        return dict(self._learning.learn())
+        """Learns from samples and returns metrics; nothing is learned once rewards took over."""
+        taught = self.release.taught
+        row: MetricRow = {"distill/taught_levels": int(taught.sum())}
+        return row | self._learning.learn(taught) if taught.any() else row
+
+    @property
+    def reward_weights(self) -> Tensor | None:
+        """Weight of rewards on each level, [levels]; None if only teachers count."""
+        return (~self.release.taught).float() if self.release.is_possible else None
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that an exact resume needs."""
         return {
             "teachers": dict(self._teachers.hashes),
-            "present": torch.from_numpy(self._present.copy()),
-            "steps": torch.from_numpy(np.array(self._steps, np.int64)),
+            "release": self.release.state_dict(),
             "buffer": self._learning.buffer.state_dict() if self._save else {},
         }
 
@@ -114,8 +107,7 @@ class DistillationLearning:
                 f"the teachers of {', '.join(changed)} are not the files that this run was started "
                 "with; restore them, or start a new run"
             )
-        self._present[:] = state["present"].numpy()
-        self._steps = list(state["steps"].numpy())
+        self.release.load_state_dict(state["release"])
         if state["buffer"]:
             self._learning.buffer.load_state_dict(state["buffer"])
         else:

@@ -93,3 +93,10 @@ def match_layout(optimizer: torch.optim.Optimizer) -> None:
         for name, value in state.items():
             if value.shape == weight.shape and value.stride() != weight.stride():
                 state[name] = torch.empty_like(weight).copy_(value)
+
+
+def train_only_value_head(model: ActorCritic, only: bool) -> None:
+    """Freezes everything but the value head, or nothing."""
+    head = {id(parameter) for parameter in model.value.parameters()}
+    for parameter in model.parameters():
+        parameter.requires_grad_(not only or id(parameter) in head)

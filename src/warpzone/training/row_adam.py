@@ -51,7 +51,9 @@ class RowAdam(torch.optim.Adam):
             if parameter.grad is not None and parameter is not self._weight
         ]
         squares = torch.stack(torch._foreach_norm(gradients)).double().square().sum()
-        norm = math.sqrt(float(squares) + self._rows.look(_by_input(self._gradient)))
+        gradient = self._weight.grad
+        rows = 0.0 if gradient is None else self._rows.look(_by_input(gradient))
+        norm = math.sqrt(float(squares) + rows)
         self._scale = min(1.0, max_norm / (norm + _EPSILON))
         if self._scale < 1.0:
             torch._foreach_mul_(gradients, self._scale)
@@ -60,11 +62,12 @@ class RowAdam(torch.optim.Adam):
     @torch.no_grad()
     def step(self, closure: Callable[[], float] | None = None) -> float | None:  # type: ignore[override]
         """Takes a step; `clip_grad_norm` must be called first."""
-        weight, gradient = self._weight, self._gradient
+        weight, gradient = self._weight, self._weight.grad
         weight.grad = None  # Adam skips parameters without a gradient.
         loss: float | None = super().step(closure)
         weight.grad = gradient
-        self._step_rows(gradient)
+        if gradient is not None:  # Otherwise it is frozen.
+            self._step_rows(gradient)
         return loss
 
     def _step_rows(self, gradient: Tensor) -> None:
@@ -89,12 +92,6 @@ class RowAdam(torch.optim.Adam):
             scale=self._scale,
         )
         self._scale = 1.0
-
-    @property
-    def _gradient(self) -> Tensor:
-        gradient = self._weight.grad
-        assert gradient is not None
-        return gradient
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Restores the state of this optimizer or of `torch.optim.Adam`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -24,18 +24,19 @@ from warpzone.models.tile_encoder import TileEncoder
 from warpzone.models.tree import Tree
 from warpzone.runs.checkpoint import sha256_of
 from warpzone.runs.levels import trained_levels
+from warpzone.training.initial_weights import check_observations
 
 _log = logging.getLogger(__name__)
 
 
 def with_taught_levels(config: TrainConfig) -> TrainConfig:
-    """The configuration restricted to levels that a teacher knows; unchanged without teachers.
+    """The configuration restricted to levels that something teaches: a teacher, or rewards.
 
     Raises:
         ConfigError: There are no teachers where the configuration says so, or none of its levels
             has one.
     """
-    if not config.distill.teachers:
+    if not config.distill.teachers or config.distill.release > 0:
         return config
     taught = _teacher_paths(config)
     wanted = trained_levels(config.env)
@@ -83,6 +84,7 @@ class Teachers:
 
     Attributes:
         levels: Levels in the order of their numbers.
+        taught: Levels that have a teacher.
     """
 
     def __init__(self, config: TrainConfig, kernel: _native.SparseLinear | None) -> None:
@@ -97,14 +99,20 @@ class Teachers:
         """
         self.levels = trained_levels(config.env)
         paths = _teacher_paths(config)
-        loaded = {path: load_policy(path) for path in sorted(set(paths.values()))}
+        needed = {paths[level] for level in self.levels if level in paths}
+        loaded = {path: load_policy(path) for path in sorted(needed)}
         buttons = resolve_actions(config.env.actions)
         self._count = len(buttons)
         teachers = {
             path: _make_teacher(policy, config, buttons, kernel) for path, policy in loaded.items()
         }
-        self._by_level = [teachers[paths[level]] for level in self.levels]
-        self.hashes = {level: sha256_of(paths[level]) for level in self.levels}
+        self.taught = [level for level in self.levels if level in paths]
+        self._by_level = {
+            number: teachers[paths[level]]
+            for number, level in enumerate(self.levels)
+            if level in paths
+        }
+        self.hashes = {level: sha256_of(paths[level]) for level in self.taught}
 
     @torch.no_grad()
     def label(self, obs: Tree, levels: NDArray[np.int64]) -> Tensor:
@@ -118,7 +126,7 @@ class Teachers:
         for number in np.unique(levels):
             rows = torch.from_numpy(np.flatnonzero(levels == number))
             chosen = {name: part.index_select(0, rows) for name, part in obs.items()}
-            targets[rows] = self._by_level[number].probabilities(chosen, self._count)
+            targets[rows] = self._by_level[int(number)].probabilities(chosen, self._count)
         return targets
 
 
@@ -128,7 +136,8 @@ def _make_teacher(
     buttons: Sequence[int],
     kernel: _native.SparseLinear | None,
 ) -> _Teacher:
-    _check_observations(policy, config)
+    check_observations(policy, config, "the teacher")
+    _check_memory(policy)
     own = resolve_actions(policy.config.env.actions)
     missing = [describe_buttons(byte) for byte in own if byte not in buttons]
     if missing:
@@ -144,15 +153,7 @@ def _make_teacher(
     return _Teacher(policy, torch.tensor([buttons.index(byte) for byte in own]))
 
 
-def _check_observations(policy: TrainedPolicy, config: TrainConfig) -> None:
-    theirs: Mapping[str, object] = policy.env_options()
-    ours = config.env.policy_env_options()
-    for name in ours.keys() - {"actions", "rom"}:
-        if theirs.get(name) != ours[name]:
-            raise ConfigError(
-                f"the teacher {policy.path.name} was trained with env.{name} {theirs.get(name)!r}, "
-                f"but this run has {ours[name]!r}"
-            )
+def _check_memory(policy: TrainedPolicy) -> None:
     if policy.model.memory.state_size:
         raise ConfigError(
             f"the teacher {policy.path.name} has recurrent memory; teachers must act on single "

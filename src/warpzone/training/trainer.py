@@ -29,6 +29,7 @@ from warpzone.rollout.collector import Collector, RolloutCollector, StepObserver
 from warpzone.rollout.rollout_env import Info, RolloutEnv
 from warpzone.rollout.sources import OverlappedSource, Rollout, SerialSource, Source, snapshot_of
 from warpzone.rollout.storage import RolloutStorage
+from warpzone.runs.levels import trained_levels
 from warpzone.system.cpu import processor_cores
 from warpzone.telemetry.episodes import Episode, EpisodeStatistics
 from warpzone.telemetry.metrics import MetricRow
@@ -42,6 +43,8 @@ from warpzone.training.environments import TrainingEnvs, make_signals
 from warpzone.training.episode_log import EpisodeLog
 from warpzone.training.episode_returns import EpisodeReturns
 from warpzone.training.guidance.guidance import Guidance
+from warpzone.training.initial_weights import initial_policy
+from warpzone.training.level_track import LevelTrack
 from warpzone.training.live_feed import LiveFeed
 from warpzone.training.native_images import convert_images_natively
 from warpzone.training.native_policy import NativePolicy
@@ -52,6 +55,7 @@ from warpzone.training.network import (
     compile_model,
     make_optimizer,
     match_layout,
+    train_only_value_head,
 )
 from warpzone.training.pace import speed_row
 from warpzone.training.random_streams import RandomStreams
@@ -119,6 +123,8 @@ class Trainer:
         self.episodes = EpisodeLog(self.statistics)
         player = None if self.policy is None else self.policy.player
         self.starts = make_starts(config, self.env, self.random.starts_seed, player)
+        levels, num_envs = trained_levels(config.env), config.env.num_envs
+        self.level_track = LevelTrack(levels, num_envs, self._level_of)
         self.signals = make_signals(config)
         stepper = self.envs.stepper()
         if step_watch is not None:
@@ -144,9 +150,11 @@ class Trainer:
             _log.log(note.level, "%s", note.text)
         _log.info("%s", self.acting)
         self.starts.begin()
+        policy = initial_policy(self.config)
+        if policy is not None:
+            load_weights(self.model, policy.model.state_dict())
+            self.average.restart(self.model)
         self._begin_episodes(self.config.run.seed)
-        if self.distillation is not None:
-            self.distillation.begin(self._level_of)
 
     def update(self) -> MetricRow:
         """Collects a rollout, learns from it and returns metrics."""
@@ -176,6 +184,7 @@ class Trainer:
     def _between_rollouts(self) -> MetricRow:
         """Does everything that touches the environments, while none of them is stepping."""
         self._ended += self.episodes.flush()
+        self.level_track.write(self.storage)
         overridden = bool(self.storage.overridden.any())
         best = self.statistics.best_progress
         row = self.guidance.after_rollout(best, self.success > 0, overridden)
@@ -188,7 +197,7 @@ class Trainer:
                 resets_known=self.starts.is_idle and not self.config.env.start_state,
             )
         if self.distillation is not None:
-            self.distillation.push(self.storage)
+            self.distillation.push(self.storage, self.starts.clear_rate)
         return row | self.starts.metrics()
 
     def _learn(self) -> MetricRow:
@@ -197,10 +206,12 @@ class Trainer:
             group["lr"] = rate
         ent_coef = self.annealing.ent_coef(self.success)
         row: MetricRow = {"learn/learning_rate": rate}
-        if self.distillation is not None:
+        train_only_value_head(self.model, self.steps < self.config.learn.critic_warmup)
+        weights = None if self.distillation is None else self.distillation.reward_weights
+        if self.distillation is None or weights is not None:
+            row |= self.learner.learn(self.storage, ent_coef, weights)
+        if self.distillation is not None:  # Later: PPO needs the policy that collected the rollout.
             row |= self.distillation.learn()
-        else:
-            row |= self.learner.learn(self.storage, ent_coef)
         if self.replay is not None:
             self.replay.push(self.storage)
             row |= self.replay.learn(self.updates, self.steps / self.config.run.steps)
@@ -217,12 +228,11 @@ class Trainer:
         returns = self.returns.add(rewards, ended)
         self.episodes.observe(info, ended, self._steps_begun, self.starts.begun, returns)
         self.starts.observe(info, ended)
-        if self.distillation is not None:
-            self.distillation.observe(ended, self._level_of)
+        self.level_track.observe(ended)
         self.guidance.observe(info, ended)
 
     def _level_of(self, env: int) -> str:
-        """The level of an environment's present episode."""
+        """Returns the level of an environment's present episode."""
         return self.starts.begun(env).level
 
     @property
@@ -296,13 +306,13 @@ class Trainer:
                 self._begin_episodes(self.random.envs_seed(self.sessions + self.updates))
             else:
                 self._put_current_first()
-            if self.distillation is not None:
-                self.distillation.begin(self._level_of)
+            self.level_track.begin()
         self.optimizer.zero_grad(set_to_none=True)
 
     def _begin_episodes(self, seed: int) -> None:
         self.collector.begin(seed)
         self.starts.read_levels()
+        self.level_track.begin()
 
     def _put_current_first(self) -> None:
         """Makes the next rollout start with the current observations."""
@@ -371,6 +381,7 @@ class Trainer:
             options,
             generator=self.random.learn,
             autocast=self.autocast,
+            levels=len(self.level_track.levels),
         )
 
     def _make_replay(self) -> ReplayLearning:
@@ -393,7 +404,6 @@ class Trainer:
             Teachers(self.config, kernel),
             self.model,
             self.config.distill,
-            self.env.num_envs,
             minimize=self.learner.gradient.minimize,
             autocast=self.autocast,
             generator=self.random.learn,
@@ -419,6 +429,7 @@ class Trainer:
             "replay": {} if self.replay is None else self.replay.state_dict(),
             "distillation": {} if self.distillation is None else self.distillation.state_dict(),
             "collector": self.collector.state_dict(),
+            "levels": self.level_track.state_dict(),
             "starts": self.starts.state_dict(),
             "statistics": self.statistics.state_dict(),
             "counters": {
@@ -472,6 +483,7 @@ class Trainer:
         self.envs.follow_states()
         self.signals.load_state_dict(state["signals"])
         self.returns.load_state_dict(state["returns"])
+        self.level_track.load_state_dict(state["levels"])
         self.guidance.load_state_dict(state["guidance"])
         if state["collector"].keys() == self.collector.state_dict().keys():
             self.collector.load_state_dict(state["collector"])

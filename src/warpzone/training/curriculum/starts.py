@@ -153,6 +153,10 @@ class EpisodeStarts:
         shares = {} if self.chooser is None else self.chooser.shares()
         return {f"level/share/{level}": share for level, share in shares.items()}
 
+    def clear_rate(self, level: str) -> float:
+        """Returns the recent clear rate of episodes from the start of a level."""
+        return self._clear_rates.get(level, 0.0)
+
     def _keep(self, new: NewPlace) -> None:
         start = self._present[new.env_id]
         places = self._reached.setdefault(start.level, {})
