@@ -85,7 +85,7 @@ def test_a_native_rollout_equals_step_by_step_collection_of_the_same_actions(
     assert ended == [comparable(episode) for episode in torch_.episodes.flush()]
     assert {row["end"] for row in ended} >= {"stagnation", "step_limit"}
     assert native.guidance.meter.take() == torch_.guidance.meter.take()
-    assert native.returns.state_dict() == torch_.returns.state_dict()
+    assert native.player.parts.returns.state_dict() == torch_.player.parts.returns.state_dict()
     native.close()
     torch_.close()
 

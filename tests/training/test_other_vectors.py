@@ -123,7 +123,7 @@ def test_an_episode_is_logged_with_its_own_level_where_environments_draw_levels(
 
     monkeypatch.setattr(trainer.episodes, "observe", watch)
     trainer.begin()
-    trainer._collect()
+    trainer.player.take(trainer.steps)
     logged = [episode.level for episode in trainer.episodes.flush()]
     trainer.close()
     assert logged == [f"{world}-{stage}" for world, stage in played]
