@@ -49,13 +49,7 @@ native: $(VENV)/.tools  ## Rebuild only the C++ module (fastest after a C++ chan
 
 # An interrupted demo resumes where it left off.
 demo: setup  ## Train World 1-1 on the CPU in a few minutes, evaluate the policy, record a video
-	@if [ -d demo/mario-1-1 ]; then \
-		$(BIN)/warpzone train --resume demo/mario-1-1 --no-video; \
-	else \
-		$(BIN)/warpzone train --preset cpu-quick --level 1-1 --runs demo --name mario-1-1 --no-video; \
-	fi
-	@$(BIN)/warpzone eval demo/mario-1-1 --episodes 100
-	@$(BIN)/warpzone video demo/mario-1-1 -o demo/mario-1-1.mp4
+	@$(BIN)/warpzone quickstart --yes --runs demo
 
 test: setup test-native test-python  ## Run the native and Python tests, except slow and reference tests
 

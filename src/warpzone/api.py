@@ -128,8 +128,9 @@ def load_policy(
     """Loads a trained policy. Loading never executes code from the file.
 
     Args:
-        path: Run (its best checkpoint, or else the latest), checkpoint, policy file that
-            `warpzone export` wrote, or folder of policy files.
+        path: Run (its best checkpoint, or else the latest) or its name below `runs`, checkpoint,
+            policy file that `warpzone export` wrote, folder of policy files, or a level such as
+            '1-1', for the policy that comes with Warpzone.
         level: For a folder, the level whose policy is loaded.
         seed: Random seed for sampling actions.
         greedy: Always take the most likely action.
@@ -145,9 +146,11 @@ def load_policy(
     """
     from warpzone.evaluation import trained
     from warpzone.evaluation.acting import LoadedPolicy
+    from warpzone.evaluation.targets import find_target
 
     image = None if rom is None else Path(rom)
-    return LoadedPolicy(trained.load_policy(Path(path), level, image), seed=seed, greedy=greedy)
+    file = find_target(Path(path)).path
+    return LoadedPolicy(trained.load_policy(file, level, image), seed=seed, greedy=greedy)
 
 
 def evaluate(

@@ -23,6 +23,7 @@ from warpzone.commands.export import Export
 from warpzone.commands.parser import parse_command
 from warpzone.commands.play import Play
 from warpzone.commands.plugins import PluginOptions
+from warpzone.commands.quickstart import Quickstart
 from warpzone.commands.render import Render
 from warpzone.commands.report import Report
 from warpzone.commands.rom import RomImport, RomInstall, RomShow
@@ -44,12 +45,14 @@ from warpzone.commands.watch import Watch
 from warpzone.config.values import suggestion
 from warpzone.errors import ConfigError, WarpzoneError
 from warpzone.registry import load_plugins
+from warpzone.system.extras import missing_module
 from warpzone.system.os_errors import describe_os_error
 from warpzone.system.text import printable
 
 _DESCRIPTION = """Super Mario Bros. for reinforcement learning, fast and exact.
 
 Examples:
+  warpzone quickstart                   # train World 1-1, evaluate the policy, record a video
   warpzone rom install                  # download the game once, after asking
   warpzone train --level 1-1            # train a policy from scratch
   warpzone eval runs/mario-1-1          # measure how often it clears the level
@@ -57,7 +60,7 @@ Examples:
   warpzone runs list                    # list all runs
   warpzone dashboard                    # show all runs live in the browser
   warpzone solve --level 8-4            # find inputs that clear a level by search
-  warpzone watch 8-1                    # watch a trained policy live in the browser
+  warpzone watch 1-1                    # watch a trained policy live in the browser
   warpzone play --level 1-1             # play the game yourself
   warpzone doctor                       # check this machine"""
 
@@ -68,6 +71,7 @@ COMMANDS: dict[str, type[Command] | Group] = {
         "Install, import and show ROMs.",
         {"install": RomInstall, "import": RomImport, "status": RomShow},
     ),
+    "quickstart": Quickstart,
     "train": Train,
     "eval": Evaluate,
     "video": Video,
@@ -124,6 +128,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _dispatch(arguments)
         except WarpzoneError as error:
             return _fail(error)
+        except ModuleNotFoundError as error:
+            missing = missing_module(error.name)
+            if missing is None:
+                raise
+            return _fail(missing)
         except KeyboardInterrupt:
             return _EXIT_INTERRUPTED
         except BrokenPipeError:

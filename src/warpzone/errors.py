@@ -5,6 +5,10 @@ class WarpzoneError(Exception):
     """Base class of errors a user can fix; the command line prints them without a traceback."""
 
 
+class MissingExtraError(WarpzoneError, ImportError):
+    """An optional dependency is not installed; the message says which extra installs it."""
+
+
 class RomError(WarpzoneError, ValueError):
     """A ROM is missing, damaged, or not Super Mario Bros."""
 

@@ -352,7 +352,7 @@ def test_without_sb3_the_error_says_what_to_install() -> None:
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
     )
-    assert "pip install 'warpzone[sb3]'" in done.stdout
+    assert 'pip install "warpzone[sb3]"' in done.stdout
 
 
 def test_importing_warpzone_loads_neither_sb3_nor_torch() -> None:

@@ -149,6 +149,12 @@ CASES: dict[str, list[Case]] = {
         Case("an endless name", (), codes=WORKS, variables={"WARPZONE_ROM": "n" * 5000}),
         Case("escape codes", (), codes=WORKS, variables={"WARPZONE_ROM": ESCAPES}),
     ],
+    "quickstart": [
+        Case("not a level", ("--level", ESCAPES)),
+        Case("nobody to ask", (), variables={"WARPZONE_DATA_DIR": "e", "WARPZONE_ROM": ""}),
+        Case("a ROM that is none", (), spoil.content(ROM, b"x"), FAILS, {"WARPZONE_ROM": ROM}),
+        Case("a file as the runs folder", ("--runs", ROM)),
+    ],
     "train": [
         *(
             Case(f"file: {case.name}", ("--file", CONFIG, *SMALL, "--no-video"), case.damage)
@@ -188,6 +194,8 @@ CASES: dict[str, list[Case]] = {
         *_bombs(policy_bombs(POLICY), POLICY, "--episodes", "1"),
         *_bombs(checkpoint_bombs(CHECKPOINT), CHECKPOINT, "--episodes", "1"),
         Case("no such run", (ESCAPES,)),
+        Case("an endless name", ("n" * 9000,)),
+        Case("a level of nowhere", ("9-9",)),
         Case("a folder of nothing", ("solutions",)),
         *_plugins(RUN, "--episodes", "1"),
     ],

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from warpzone.config.option import option, positional
 from warpzone.errors import ConfigError
+from warpzone.system.extras import require_extra
 
 DEFAULT_PORT = 8420
 _SHORTEST_TOKEN = 16
@@ -18,7 +19,7 @@ class Dashboard:
 
     The printed address contains a token, which the browser keeps in a cookie after the first visit.
     The dashboard is a process of its own: runs continue when it ends. Needs
-    `pip install 'warpzone[dashboard]'`.
+    `pip install "warpzone[dashboard]"`.
 
     Examples:
       warpzone dashboard
@@ -52,14 +53,19 @@ class Dashboard:
         "Open the page in the browser.",
         off="Do not open the page in a browser.",
     )
-    policies: Path = option(
-        Path("policies"), "Folder of policy files that the watch page offers.", metavar="FOLDER"
+    policies: Path | None = option(
+        None,
+        "Folder of policy files that the watch page offers (default: policies, or else those that "
+        "come with Warpzone).",
+        metavar="FOLDER",
     )
 
     def run(self) -> int:
         """Serves until Ctrl-C."""
+        require_extra("dashboard")
         from warpzone.dashboard.server import serve
         from warpzone.dashboard.settings import Settings, new_token
+        from warpzone.evaluation.targets import default_policies
 
         if not self.folder.is_dir() and self.folder != Path("runs"):
             raise ConfigError(f"{self.folder} is not a folder of runs")
@@ -69,7 +75,7 @@ class Dashboard:
             port=self.port,
             token=new_token() if self.token is None else checked_token(self.token),
             read_only=self.read_only,
-            policies=self.policies,
+            policies=self.policies or default_policies(),
         )
         serve(settings, browser=self.browser)
         return 0

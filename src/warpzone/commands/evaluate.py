@@ -5,11 +5,15 @@ from __future__ import annotations
 import sys
 from dataclasses import MISSING, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from warpzone.commands.plugins import PluginOptions
 from warpzone.config.environment import Sticky
 from warpzone.config.option import option, positional
 from warpzone.config.run import LARGEST_SEED
+
+if TYPE_CHECKING:
+    from warpzone.evaluation.targets import Target
 
 
 @dataclass(frozen=True)
@@ -20,7 +24,8 @@ class Evaluate(PluginOptions):
     different, so that a memorized sequence of inputs does not work.
 
     Examples:
-      warpzone eval runs/mario-1-1 --episodes 100
+      warpzone eval 1-1                          # the policy that comes with Warpzone
+      warpzone eval mario-1-1 --episodes 100     # a run below runs/
       warpzone eval runs/mario-1-1 --greedy --sticky-prob 0 --noop-max 0
       warpzone eval runs/mario-1-1 --level 1-2 -o results
       warpzone eval runs/mario-random            # held-out levels are reported separately
@@ -31,7 +36,8 @@ class Evaluate(PluginOptions):
 
     run_path: Path = positional(
         MISSING,
-        "Folder of a run, one of its checkpoints, a policy file, or a folder of those.",
+        "Folder of a run or its name below runs/, a checkpoint, a policy file, a folder of those, "
+        "or a level, for the policy that comes with Warpzone.",
         metavar="RUN",
     )
     level: str | None = option(
@@ -89,7 +95,7 @@ class Evaluate(PluginOptions):
     output: Path | None = option(
         None,
         "Write NAME.json and NAME.md; by default evaluation.json and .md in the run's folder (next "
-        "to a policy file, named after it).",
+        "to a policy file, named after it; for a level, evaluation-LEVEL in the current folder).",
         short="-o",
         metavar="NAME",
     )
@@ -98,11 +104,13 @@ class Evaluate(PluginOptions):
         """Evaluates and writes the results."""
         from warpzone.commands.progress import EpisodeProgress
         from warpzone.evaluation.run_evaluation import evaluate_run, results_table, write_results
+        from warpzone.evaluation.targets import find_target
 
+        target = find_target(self.run_path)
         with EpisodeProgress() as bar:
             results, name = evaluate_run(
-                self.run_path,
-                level=self.level,
+                target.path,
+                level=self.level or target.level,
                 episodes=self.episodes,
                 seed=self.seed,
                 greedy=self.greedy,
@@ -111,7 +119,7 @@ class Evaluate(PluginOptions):
                 sticky=self.sticky,
                 noop_max=self.noop_max,
                 rom=self.rom,
-                output=self.output,
+                output=self.output or _own_output(target),
                 warps=self.warps,
                 report=lambda text: print(text, file=sys.stderr, flush=True),
                 progress=bar.update,
@@ -120,3 +128,8 @@ class Evaluate(PluginOptions):
         print(results_table(results), flush=True)
         write_results(results, name)
         return 0
+
+
+def _own_output(target: Target) -> Path | None:
+    """Where results of a policy that comes with Warpzone are written: not into the package."""
+    return None if target.level is None else Path(f"evaluation-{target.level}")

@@ -25,7 +25,8 @@ class Export(PluginOptions):
 
     run_path: Path = positional(
         MISSING,
-        "Folder of a run (its best checkpoint is used, or else the latest), or a checkpoint.",
+        "Folder of a run or its name below runs/ (its best checkpoint is used, or else the "
+        "latest), or a checkpoint.",
         metavar="RUN",
     )
     output: Path = option(
@@ -37,10 +38,11 @@ class Export(PluginOptions):
         from warpzone.errors import ConfigError
         from warpzone.evaluation.export import export_policy
         from warpzone.evaluation.policy_file import SUFFIX
+        from warpzone.evaluation.targets import find_target
 
         if self.output.suffix != SUFFIX:
             raise ConfigError(f"the name {self.output.name!r} must end with {SUFFIX}")
-        sha256 = export_policy(self.run_path, self.output)
+        sha256 = export_policy(find_target(self.run_path).path, self.output)
         size = self.output.stat().st_size / 1024
         print(f"wrote {self.output} ({size:,.0f} KiB, sha256 {sha256})")
         return 0

@@ -54,12 +54,15 @@ class RunsShow:
     """Show a checkpoint: steps, parameters, clear rate, versions, sizes, configuration.
 
     Examples:
-      warpzone runs show runs/mario-1-1
+      warpzone runs show mario-1-1
       warpzone runs show runs/mario-1-1/checkpoints/update-00000042.pt
     """
 
     run_path: Path = positional(
-        MISSING, "Folder of a run (its latest checkpoint is shown), or a checkpoint.", metavar="RUN"
+        MISSING,
+        "Folder of a run or its name below runs/ (its latest checkpoint is shown), or a "
+        "checkpoint.",
+        metavar="RUN",
     )
 
     def run(self) -> int:
@@ -68,16 +71,18 @@ class RunsShow:
         from rich.text import Text
 
         from warpzone.config import tree_to_toml
+        from warpzone.runs.resume import named_run
         from warpzone.runs.show import checkpoint_lines, look_into
 
-        content = look_into(self.run_path)
+        run = named_run(self.run_path)
+        content = look_into(run)
         screen = table_console()
         facts = Table.grid(padding=(0, 2))
         for name, value in _facts(content):
             facts.add_row(Text(name, style="bold"), value)
         screen.print(facts)
         others = Table("checkpoint", "steps", "clear rate", "size", "")
-        for line in checkpoint_lines(self.run_path):
+        for line in checkpoint_lines(run):
             steps = "unreadable" if line.steps is None else f"{line.steps:,}"
             rate = "-" if line.clear_rate is None else f"{line.clear_rate:.0%}"
             others.add_row(line.path.name, steps, rate, _size(line.size), ", ".join(line.marks))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, dataclass
+from dataclasses import MISSING, dataclass, replace
 from pathlib import Path
 
 from warpzone.commands.plugins import PluginOptions
@@ -17,19 +17,21 @@ class Video(PluginOptions):
     """Record an episode of a trained policy, or a solution that `warpzone solve` found.
 
     Examples:
+      warpzone video 1-1                                  # the policy that comes with Warpzone
       warpzone video runs/mario-1-1 -o run.mp4
       warpzone video runs/mario-1-1 --level 1-2 --seed 3 -o run.gif
       warpzone video runs/mario-1-1 --contact-sheet -o many.mp4
       warpzone video runs/mario-1-1 --contact-sheet --num-envs 36 -o ends.png
       warpzone video policies/ --level 1-2 -o 1-2.mp4
       warpzone video policies/ --level game -o game.mp4   # a whole game, each policy on its levels
-      warpzone video solutions/8-4.solution -o 8-4.mp4
+      warpzone video 8-4.solution -o 8-4.mp4              # a file, or one that comes with Warpzone
     """
 
     run_path: Path = positional(
         MISSING,
-        "Folder of a run, one of its checkpoints, a policy file, a folder of those (--level "
-        "chooses one), or a .solution file, which fixes level and inputs.",
+        "Folder of a run or its name below runs/, a checkpoint, a policy file, a folder of those "
+        "(--level chooses one), a level, for the policy that comes with Warpzone, or a .solution "
+        "file, which fixes level and inputs.",
         metavar="RUN",
     )
     output: Path = option(
@@ -71,6 +73,13 @@ class Video(PluginOptions):
         """Records the video."""
         if self.run_path.suffix == ".solution":
             return self._record_solution()
+        from warpzone.evaluation.targets import find_target
+
+        target = find_target(self.run_path)
+        found = replace(self, run_path=target.path, level=self.level or target.level)
+        return found._record_policy()
+
+    def _record_policy(self) -> int:
         if self.contact_sheet:
             from warpzone.video.contact_sheet import record_contact_sheet
 
@@ -117,14 +126,14 @@ class Video(PluginOptions):
 
     def _record_solution(self) -> int:
         from warpzone.errors import ConfigError
-        from warpzone.search.solution import read_solution
+        from warpzone.search.solution import included_solution, read_solution
         from warpzone.video.solution_video import record_solution
 
         if self.level is not None or self.seed != 0 or self.greedy or self.contact_sheet:
             raise ConfigError(
                 "a solution has fixed inputs; omit --level, --seed, --greedy and --contact-sheet"
             )
-        solution = read_solution(self.run_path)
+        solution = read_solution(included_solution(self.run_path))
         outcome = record_solution(solution, self.output, rom=self.rom)
         print(f"{solution.level}: {outcome}")
         print(f"wrote {self.output}")

@@ -276,9 +276,10 @@ class StartOptions:
     )
     solutions: str = option(
         "",
-        "Folder of solutions, as written by `warpzone solve`. Progress is measured along them, and "
-        "episodes start along them; with replay, they also serve as demonstrations. Use it for "
-        "mazes and for levels that are hard to explore.",
+        "Folder of solutions, as written by `warpzone solve`, or 'included' for those that come "
+        "with Warpzone. Progress is measured along them, and episodes start along them; with "
+        "replay, they also serve as demonstrations. Use it for mazes and for levels that are hard "
+        "to explore.",
         flag="from-solutions",
         metavar="FOLDER",
         everyday=True,

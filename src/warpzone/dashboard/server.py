@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from warpzone.dashboard.settings import Settings
 from warpzone.errors import ServerError
+from warpzone.system.extras import require_extra
 from warpzone.system.os_errors import describe_os_error
 from warpzone.system.output import say
 
@@ -56,7 +57,8 @@ def serve(settings: Settings, *, browser: bool, page: str = "") -> None:
         page: The page to begin with, such as '#/watch'.
 
     Raises:
-        ServerError: The server's packages are missing, or the address is not available.
+        MissingExtraError: The server's packages are not installed.
+        ServerError: The address is not available.
     """
     with running(settings) as (server, address):
         say(f"dashboard: {address}{page}")
@@ -88,15 +90,12 @@ def running(settings: Settings) -> Iterator[tuple[threading.Thread, str]]:
     Yields:
         The thread, and the address with its token.
     """
-    try:
-        import uvicorn
+    require_extra("dashboard")
+    import uvicorn
 
-        from warpzone.dashboard.app import make_app
-        from warpzone.dashboard.state import ServerState
-    except ImportError as error:
-        raise ServerError(
-            f"{error.name} is missing: the dashboard needs `pip install 'warpzone[dashboard]'`"
-        ) from error
+    from warpzone.dashboard.app import make_app
+    from warpzone.dashboard.state import ServerState
+
     listener, settings = listen(settings)
     state = ServerState.of(settings)
     state.catalog.warm_up()

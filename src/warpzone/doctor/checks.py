@@ -73,7 +73,7 @@ def versions() -> Iterator[Finding]:
             yield Finding(package, metadata.version(package))
         except metadata.PackageNotFoundError:
             needed = package in ("torch", "psutil")
-            advice = "required for training: pip install 'warpzone[train]'" if needed else ""
+            advice = 'required for training: pip install "warpzone[train]"' if needed else ""
             yield Finding(package, "not installed", "hint" if needed else "ok", advice)
 
 

@@ -17,7 +17,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
 from numpy.typing import NDArray
 
 from warpzone.envs.lazy_info import LazyInfo
-from warpzone.errors import ConfigError
+from warpzone.errors import ConfigError, MissingExtraError
 from warpzone.step_info import step_info
 
 try:
@@ -26,8 +26,8 @@ try:
     from stable_baselines3.common.torch_layers import CombinedExtractor
     from stable_baselines3.common.vec_env import VecEnv
 except ImportError as error:
-    raise ImportError(
-        "stable-baselines3 is not installed; run `pip install 'warpzone[sb3]'`"
+    raise MissingExtraError(
+        'stable-baselines3 is not installed; run `pip install "warpzone[sb3]"`', name=error.name
     ) from error
 
 Indices = int | Iterable[int] | None

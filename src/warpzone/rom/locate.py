@@ -108,6 +108,12 @@ def wheel_member(game: str) -> WheelMember:
     return _game_file(game).source
 
 
+def has_rom(game: str = SMB) -> bool:
+    """Whether a ROM of a game is installed, or named by its environment variable."""
+    file = _game_file(game)
+    return bool(os.environ.get(file.variable)) or installed_file(game).is_file()
+
+
 def find_rom(game: str = SMB, path: str | os.PathLike[str] | None = None) -> Path:
     """Returns the file to use for a game, without reading it.
 

@@ -100,9 +100,18 @@ def resolve_run(word: str, runs_folder: Path, level: str | None = None) -> Path:
     if not named:
         raise ResumeError(
             f"{word} is not a path, and no run below {runs_folder} has this name; "
-            f"`warpzone runs {runs_folder}` lists them"
+            f"`warpzone runs list {runs_folder}` lists them"
         )
     return named[0]
+
+
+def named_run(name: Path, runs_folder: Path = Path("runs")) -> Path:
+    """The run that a bare name stands for; a path stays as it is.
+
+    Raises:
+        ResumeError: No run has the name, or several have it.
+    """
+    return name if name.exists() or len(name.parts) > 1 else resolve_run(str(name), runs_folder)
 
 
 def find_resume(target: Path | None, runs_folder: Path, level: str | None = None) -> Path:

@@ -27,9 +27,11 @@ from warpzone.envs.actions import describe_buttons, parse_buttons
 from warpzone.errors import ConfigError, SolutionError
 from warpzone.rom.image import GAMES
 from warpzone.system.atomic_file import replacing
+from warpzone.system.included import included_folder
 from warpzone.system.json_file import read_bytes
 
 SUFFIX = ".solution"
+INCLUDED = "included"
 #: `Solution.ends` of the last level, which has no next level.
 PRINCESS = "princess"
 
@@ -242,6 +244,17 @@ def write_solution(path: Path, solution: Solution) -> None:
         raise SolutionError(
             f"{path} cannot be written ({error.strerror}); check the folder"
         ) from error
+
+
+def included_solution(path: Path) -> Path:
+    """The file of a solution: a bare name such as 8-4.solution may mean one of Warpzone's own."""
+    own = included_folder("solutions") / path.name
+    return own if not path.exists() and len(path.parts) == 1 and own.is_file() else path
+
+
+def solutions_folder(name: str) -> Path:
+    """The folder that `--from-solutions` names; 'included' means those that come with Warpzone."""
+    return included_folder("solutions") if name == INCLUDED else Path(name)
 
 
 def find_solutions(path: Path) -> list[Path]:

@@ -32,7 +32,7 @@ TESTED: dict[str, tuple[str, ...]] = {
     "gym-super-mario-bros": ("7.4.0",),
     "gym": ("0.26.2",),
 }
-_REMEDY = "run `pip install 'warpzone[nes-py]'`"
+_REMEDY = 'run `pip install "warpzone[nes-py]"`'
 # The longest that the package waits for, a flagpole with a full clock, takes about 700 frames.
 _LONGEST_WAIT = 2000
 

@@ -7,7 +7,6 @@ demonstration.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +24,7 @@ from warpzone.models.tree import Arrays, as_tree, map_tree, stack_trees
 from warpzone.replay.buffer import Transitions
 from warpzone.runs.levels import trained_levels
 from warpzone.search.route import solution_route
-from warpzone.search.solution import SUFFIX, Solution, read_solution
+from warpzone.search.solution import SUFFIX, Solution, read_solution, solutions_folder
 
 
 def demonstrations(config: TrainConfig) -> list[Transitions]:
@@ -34,7 +33,7 @@ def demonstrations(config: TrainConfig) -> list[Transitions]:
     Raises:
         SolutionError: A solution does not fit the run.
     """
-    folder = Path(config.starts.solutions)
+    folder = solutions_folder(config.starts.solutions)
     solutions = [read_solution(folder / f"{level}{SUFFIX}") for level in trained_levels(config.env)]
     return [demonstrate(solution, config) for solution in solutions]
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from warpzone import _native
 from warpzone.config import TrainConfig
 from warpzone.envs.vectors.make import AnyVectorEnv
 from warpzone.runs.levels import draws_levels, trained_levels
+from warpzone.search.solution import solutions_folder
 from warpzone.training.curriculum.delivery import QueuedDelivery
 from warpzone.training.curriculum.levels import LevelChooser, LevelCurriculum, RandomLevels
 from warpzone.training.curriculum.solutions import read_guides
@@ -37,11 +36,10 @@ def make_starts(
         chooser = LevelCurriculum(levels)
     elif draws_levels(config.env) and config.env.vector == "native":
         chooser = RandomLevels(levels, seed)
-    guides = (
-        read_guides(Path(options.solutions), levels, PLACE_SPACING, config.env.rom or None)
-        if options.solutions
-        else None
-    )
+    guides = None
+    if options.solutions:
+        folder = solutions_folder(options.solutions)
+        guides = read_guides(folder, levels, PLACE_SPACING, config.env.rom or None)
     delivery = None
     if player is not None:
         ahead = 1 + config.learn.rollout_steps // _SHORT_EPISODE
