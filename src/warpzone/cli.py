@@ -31,6 +31,7 @@ from warpzone.commands.runs import RunsList, RunsShow
 from warpzone.commands.scoreboard import Scores
 from warpzone.commands.solve import Solve
 from warpzone.commands.steer import (
+    RunsEvaluate,
     RunsPause,
     RunsRecord,
     RunsResume,
@@ -85,6 +86,7 @@ COMMANDS: dict[str, type[Command] | Group] = {
             "resume": RunsResume,
             "save": RunsSave,
             "record": RunsRecord,
+            "evaluate": RunsEvaluate,
             "stop": RunsStop,
         },
     ),

@@ -111,6 +111,19 @@ def test_a_bad_value_is_a_sentence_and_changes_nothing(page: Any) -> None:
     expect(page.get_by_role("status").filter(has_text="clip-coef is 'lots'")).to_be_visible()
 
 
+def test_an_evaluation_is_asked_for_and_its_result_is_shown(page: Any, runs: Path) -> None:
+    open_tab(page, "steer")
+    page.get_by_role("button", name="Evaluate now").click()
+    expect(page.locator("[data-history]")).to_contain_text("evaluate")
+    # Its process has the lowest priority: a result that exists already need not be waited for.
+    level = {"level": "1-1", "clears": 7, "episodes": 100, "clear_rate": 0.07}
+    row = {"time": 9.0, "update": 2, "steps": 7, "elapsed": 1.5, "who": "me", "levels": [level]}
+    run = write_run(runs, "evaluated", [metric_row(1, rollout__clear_rate=0.1)])
+    (run / "evaluations.jsonl").write_text(json.dumps(row) + "\n")
+    open_tab(page, "steer", "evaluated")
+    expect(page.locator("[data-evaluations]")).to_contain_text("1-1: 7 of 100")
+
+
 def test_pause_and_resume(page: Any) -> None:
     open_tab(page, "steer")
     page.get_by_role("button", name="Pause").click()

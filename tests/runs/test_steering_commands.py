@@ -7,13 +7,15 @@ import pytest
 from dashboard_support import CHANGE, make_client, write_run
 
 from warpzone import cli
-from warpzone.config import TrainConfig
+from warpzone.config import EnvOptions, TrainConfig, to_toml
 from warpzone.errors import ConfigError, RunError
 from warpzone.runs.directory import RunDirectory
+from warpzone.runs.level_shares import level_shares
 from warpzone.runs.steering import (
     SteeringCommand,
     changed_config,
     find_outcome,
+    level_share_names,
     read_changes,
     send_command,
     steerable_options,
@@ -44,6 +46,40 @@ def test_changes_are_read_as_the_command_line_reads_them() -> None:
 def test_bad_changes_are_refused_with_a_sentence(name: str, text: str, reason: str) -> None:
     with pytest.raises(ConfigError, match=reason):
         read_changes({name: text})
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("lots", "level-share:1-2 is 'lots'; it must be a number"),
+        ("-1", "from 0 to"),
+        ("nan", "it must be a number"),
+    ],
+)
+def test_bad_level_shares_are_refused_with_a_sentence(text: str, reason: str) -> None:
+    with pytest.raises(ConfigError, match=reason):
+        read_changes({"level-share:1-2": text})
+
+
+def test_level_shares_change_one_level_and_keep_the_others() -> None:
+    env = EnvOptions(level="1-1..1-3", level_order="curriculum", level_shares=("1-3=2",))
+    config = changed_config(TrainConfig(env=env), {"level-share:1-1": "0.5"})
+    assert level_shares(config.env) == {"1-1": 0.5, "1-2": 1.0, "1-3": 2.0}
+    back = changed_config(config, {"level-share:1-1": "1", "level-share:1-3": "1"})
+    assert back.env.level_shares == ()
+    with pytest.raises(ConfigError, match="'8-4' is not a level that this run trains"):
+        changed_config(config, {"level-share:8-4": "2"})
+    zeros = {f"level-share:1-{number}": "0" for number in (1, 2, 3)}
+    with pytest.raises(ConfigError, match="at least one a share above 0"):
+        changed_config(config, zeros)
+
+
+def test_a_run_with_a_fixed_level_has_no_level_shares() -> None:
+    with pytest.raises(ConfigError, match="level shares do not apply"):
+        changed_config(TrainConfig(), {"level-share:1-1": "2"})
+    assert level_share_names(TrainConfig()) == []
+    with pytest.raises(ConfigError, match="write level-share:1-2=3"):
+        read_changes({"level-shares": "1-2=3"})
 
 
 def test_every_steerable_option_accepts_its_own_default() -> None:
@@ -131,6 +167,31 @@ def test_the_dashboard_leaves_commands_and_shows_their_outcome(tmp_path: Path) -
     assert client.get("/api/steering", params=about).json()["history"] == [row]
     mark = {"steps": 7, "time": 1.5, "changes": {"learn.gamma": [1, 2]}}
     assert client.get("/api/run", params=about).json()["marks"] == [mark]
+
+
+def test_the_dashboard_shows_evaluations_and_marks_them(tmp_path: Path) -> None:
+    run = RunDirectory(write_run(tmp_path, phase="update"))
+    level = {"level": "1-1", "clears": 3, "episodes": 4, "clear_rate": 0.75}
+    whole = {"time": 9.0, "update": 2, "steps": 7, "elapsed": 1.5, "who": "me", "levels": [level]}
+    failed = whole | {"levels": [], "error": "no ROM"}
+    lines = [json.dumps(whole), "garbage", json.dumps(whole | {"levels": 5}), json.dumps(failed)]
+    run.evaluations.write_text("\n".join(lines) + "\n")
+    client = make_client(tmp_path)
+    about = {"run": run.name}
+    first, second = client.get("/api/steering", params=about).json()["evaluations"]
+    assert (first["clear_rate"], first["episodes"], first["error"]) == (0.75, 4, None)
+    assert (second["clear_rate"], second["error"]) == (None, "no ROM")
+    mark = {"steps": 7, "time": 1.5, "clear_rate": 0.75}
+    assert client.get("/api/run", params=about).json()["marks"] == [mark]
+
+
+def test_the_dashboard_offers_level_shares_of_runs_that_choose_levels(tmp_path: Path) -> None:
+    run = RunDirectory(write_run(tmp_path, phase="update"))
+    env = EnvOptions(level="1-1,1-2", level_order="random", level_shares=("1-2=3",))
+    run.config.write_text(to_toml(TrainConfig(env=env)))
+    options = make_client(tmp_path).get("/api/steering", params={"run": run.name}).json()["options"]
+    shares = {row["path"]: row["text"] for row in options if "share:" in row["path"]}
+    assert shares == {"level-share:1-1": "1", "level-share:1-2": "3"}
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from warpzone.runs.directory import RunDirectory
 from warpzone.runs.listing import summarize_run
 from warpzone.runs.saved_config import saved_config
 from warpzone.runs.steering import SteeringCommand, read_steering, send_command
+from warpzone.system.background_process import BackgroundProcess
 from warpzone.telemetry.reading import read_rows
 from warpzone.training import session
 from warpzone.training.trainer import Trainer
@@ -214,3 +216,76 @@ def test_what_an_earlier_session_left_is_dropped_except_changes(tmp_path: Path) 
     stop, change = read_steering(run)
     assert "has ended" in stop["error"]
     assert (change["update"], change["changes"]) == (2, {"learn.ent_coef": [0.01, 0.25]})
+
+
+def two_levels(runs: Path, updates: int, order: str = "curriculum") -> TrainConfig:
+    config = tiny(runs, updates=updates, name="mario-1-1")
+    env = replace(config.env, level="1-1,1-2", level_order=order, max_steps=6)  # type: ignore[arg-type]
+    return replace(config, env=env)
+
+
+def levels_of(run: RunDirectory, after: int) -> set[str]:
+    rows = [json.loads(line) for line in run.episodes.read_text().splitlines()]
+    return {row["level"] for row in rows if row["steps"] > after * UPDATE}
+
+
+@pytest.mark.parametrize("order", ["curriculum", "random"])
+def test_a_level_share_changes_which_levels_are_played(tmp_path: Path, order: str) -> None:
+    share = {"level-share:1-1": "0"}
+    script = {2: lambda run: send_command(run, SteeringCommand("set", "tester", share))}
+    run = train(two_levels(tmp_path, 16, order), script)
+    (row,) = read_steering(run)
+    assert row["changes"] == {"level-share:1-1": [1.0, 0.0]}
+    assert saved_config(run.path).env.level_shares == ("1-1=0",)
+    # Episodes that were queued before the change keep their level.
+    assert levels_of(run, after=6) == {"1-2"}
+
+
+def test_a_run_with_steered_level_shares_resumes_exactly(tmp_path: Path) -> None:
+    def change(run: RunDirectory) -> None:
+        send_command(run, SteeringCommand("set", "tester", {"level-share:1-2": "5"}))
+
+    whole = train(two_levels(tmp_path / "whole", 10), {2: change})
+    first = train(two_levels(tmp_path / "halves", 10), {2: change, 5: lambda run: True})
+    session.resume(first.path, saved_config(first.path), display="quiet")
+    for name, value in weights(whole).items():
+        assert torch.equal(value, weights(first)[name]), name
+
+
+def test_a_run_with_a_fixed_level_refuses_level_shares(tmp_path: Path) -> None:
+    share = {"level-share:1-1": "2"}
+    script = {1: lambda run: send_command(run, SteeringCommand("set", "tester", share))}
+    run = train(tiny(tmp_path, updates=4), script)
+    (row,) = read_steering(run)
+    assert "level shares do not apply" in row["error"]
+
+
+def test_an_evaluation_runs_in_another_process_and_is_logged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def wait(run: RunDirectory) -> None:
+        process = started.pop()
+        process._process.wait(120)  # Timing must not decide: the result is there before the end.
+
+    def start(self: BackgroundProcess, arguments: list[str]) -> None:
+        original(self, arguments)
+        started.append(self)
+
+    started: list[Any] = []
+    original = BackgroundProcess.start
+    monkeypatch.setattr(BackgroundProcess, "start", start)
+    run = train(tiny(tmp_path, updates=5), {1: lambda run: send(run, "evaluate"), 3: wait})
+    (command,) = read_steering(run)
+    assert (command["action"], command["checkpoint"]) == ("evaluate", "update-00000002.pt")
+    (row,) = [json.loads(line) for line in run.evaluations.read_text().splitlines()]
+    assert (row["update"], row["steps"], row["who"]) == (2, 2 * UPDATE, "tester")
+    assert row["error"] is None, row
+    assert row["levels"][0]["level"] == "1-1"
+    assert "evaluation of update-00000002.pt: 1-1 cleared in" in run.log.read_text()
+
+
+def test_an_evaluation_ends_with_its_run_and_says_so(tmp_path: Path) -> None:
+    run = train(tiny(tmp_path, updates=3), {1: lambda run: send(run, "evaluate")})
+    (row,) = [json.loads(line) for line in run.evaluations.read_text().splitlines()]
+    assert row["error"] == "the run ended first"
+    assert row["levels"] == []

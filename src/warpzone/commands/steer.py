@@ -1,4 +1,4 @@
-"""`warpzone runs set`, `pause`, `resume`, `save`, `record`, `stop`: steer a training run."""
+"""`warpzone runs set`, `pause`, `resume`, `save`, `record`, `evaluate`, `stop`: steer a run."""
 
 from __future__ import annotations
 
@@ -46,6 +46,7 @@ class RunsSet:
     Examples:
       warpzone runs set mario-1-1 learning-rate=3e-4
       warpzone runs set runs/mario-1-1 ent-coef=0.02 reward-time=0.01
+      warpzone runs set mario-all level-share:1-2=3 level-share:1-1=0
     """
 
     run_name: str = run_argument()
@@ -117,6 +118,19 @@ class RunsRecord(_Simple):
     """
 
     action = "record"
+
+
+class RunsEvaluate(_Simple):
+    """Evaluate a run's current policy in another process while training continues.
+
+    Plays 100 episodes of each level from its start, with sticky actions, as `warpzone eval` does.
+    The result is appended to evaluations.jsonl, logged, and marked in the dashboard's charts.
+
+    Examples:
+      warpzone runs evaluate mario-1-1
+    """
+
+    action = "evaluate"
 
 
 class RunsStop(_Simple):

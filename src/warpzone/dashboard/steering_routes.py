@@ -9,7 +9,7 @@ from fastapi import APIRouter, Body
 from warpzone.config.values import show
 from warpzone.dashboard.run_routes import RunId, State
 from warpzone.dashboard.state import ServerState
-from warpzone.dashboard.steering_history import history
+from warpzone.dashboard.steering_history import evaluations, history
 from warpzone.errors import WarpzoneError
 from warpzone.runs.directory import RunDirectory
 from warpzone.runs.saved_config import saved_config
@@ -18,21 +18,29 @@ from warpzone.runs.steering import (
     SteeringCommand,
     changed_config,
     find_outcome,
+    level_share_names,
     read_changes,
     send_command,
     sender,
     steerable_options,
+    steered_value,
 )
 from warpzone.telemetry.reading import Row
 
 router = APIRouter()
 
+_SHARE_HELP = "Factor by which the level is preferred; 0 leaves it out."
+
 
 @router.get("/api/steering")
 def steering(run: RunId, state: State) -> dict[str, Any]:
-    """What can be changed, its present values, and what was changed before."""
+    """What can be changed, its present values, what was changed before, and evaluations."""
     found = state.catalog.find(run)
-    return {"options": _options(found), "history": history(found)}
+    return {
+        "options": _options(found),
+        "history": history(found),
+        "evaluations": evaluations(found),
+    }
 
 
 @router.post("/api/steer")
@@ -63,7 +71,7 @@ def _options(run: RunDirectory) -> list[dict[str, Any]]:
         config = saved_config(run.path)
     except WarpzoneError:
         return []  # The page shows what is wrong with the configuration.
-    return [
+    options = [
         {
             "path": option.path,
             "flag": option.flag,
@@ -72,6 +80,11 @@ def _options(run: RunDirectory) -> list[dict[str, Any]]:
         }
         for option in steerable_options()
     ]
+    shares = [
+        {"path": name, "flag": name, "help": _SHARE_HELP, "text": show(steered_value(config, name))}
+        for name in level_share_names(config)
+    ]
+    return options + shares
 
 
 def _find(state: ServerState, run_id: str) -> RunDirectory:

@@ -164,6 +164,11 @@ class RunDirectory:
         return self.path / "steering.jsonl"
 
     @property
+    def evaluations(self) -> Path:
+        """Results of evaluations that were asked for while training, as JSON lines."""
+        return self.path / "evaluations.jsonl"
+
+    @property
     def log(self) -> Path:
         """Log of the program."""
         return self.path / "log.txt"

@@ -13,7 +13,7 @@ import secrets
 import socket
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -22,6 +22,8 @@ from warpzone.config.option import Option
 from warpzone.config.values import read_text, suggestion
 from warpzone.errors import ConfigError, RunError
 from warpzone.runs.directory import RunDirectory
+from warpzone.runs.level_shares import level_shares, parse_share, shares_apply, with_level_share
+from warpzone.runs.levels import trained_levels
 from warpzone.runs.listing import summarize_run
 from warpzone.system.atomic_file import is_temporary, write_text_atomically
 from warpzone.system.json_file import entry, read_json
@@ -29,7 +31,7 @@ from warpzone.system.os_errors import describe_os_error
 from warpzone.telemetry.heartbeat import PAUSED, RUNNING, STALLED
 from warpzone.telemetry.reading import Row, read_lines
 
-Action = Literal["set", "pause", "resume", "save", "record", "stop"]
+Action = Literal["set", "pause", "resume", "save", "record", "evaluate", "stop"]
 ACTIONS: tuple[Action, ...] = get_args(Action)
 
 _STEERABLE_LEARNING = (
@@ -38,6 +40,8 @@ _STEERABLE_LEARNING = (
     "max_grad_norm",
 )
 _STEERABLE_RUN = ("steps", "stop_at_clear_rate")
+_LEVEL_SHARE = "level-share:"
+_LEVEL_SHARES_PATH = "env.level_shares"
 _LARGEST_COMMAND = 64 * 1024
 _MOST_WAITING = 100
 
@@ -49,7 +53,8 @@ class SteeringCommand:
     Attributes:
         action: One of `ACTIONS`.
         who: User and machine, and how the command was given.
-        changes: For 'set': options by their dotted names, with their new values as text.
+        changes: For 'set': options by their dotted names, or level shares, with their new values as
+            text.
         name: Identifies the command; names sort by time.
         time: Unix seconds.
     """
@@ -78,7 +83,8 @@ def read_changes(texts: Mapping[str, str]) -> dict[str, str]:
     """Checks new values as the command line does.
 
     Args:
-        texts: Options by flag ('learning-rate') or dotted name ('learn.learning_rate').
+        texts: Options by flag ('learning-rate') or dotted name ('learn.learning_rate'), and shares
+            of levels ('level-share:1-2').
 
     Returns:
         The same by dotted name.
@@ -89,6 +95,11 @@ def read_changes(texts: Mapping[str, str]) -> dict[str, str]:
     """
     changes = {}
     for word, text in texts.items():
+        level = shared_level(word)
+        if level is not None:
+            parse_share(text, level)
+            changes[word] = text
+            continue
         option = _find_option(word)
         read_text(option, text, option.flag)
         changes[option.path] = text
@@ -103,6 +114,10 @@ def changed_config(config: TrainConfig, changes: Mapping[str, str]) -> TrainConf
     """
     tree: dict[str, dict[str, Any]] = {}
     for path, text in changes.items():
+        level = shared_level(path)
+        if level is not None:
+            config = replace(config, env=with_level_share(config.env, level, text))
+            continue
         option = _find_option(path)
         tree.setdefault(option.table, {})[option.name] = read_text(option, text, option.flag)
     partial: Partial = tree
@@ -111,11 +126,35 @@ def changed_config(config: TrainConfig, changes: Mapping[str, str]) -> TrainConf
     return changed
 
 
+def shared_level(word: str) -> str | None:
+    """The level in a name such as 'level-share:1-2'; None for names of options."""
+    return word.removeprefix(_LEVEL_SHARE) if word.startswith(_LEVEL_SHARE) else None
+
+
+def level_share_names(config: TrainConfig) -> list[str]:
+    """Names of the level shares that can change while a run trains; none for most runs."""
+    if not shares_apply(config.env):
+        return []
+    return [_LEVEL_SHARE + level for level in trained_levels(config.env)]
+
+
+def steered_value(config: TrainConfig, path: str) -> Any:
+    """The value of a steerable option or level share, as plain data."""
+    level = shared_level(path)
+    if level is not None:
+        return level_shares(config.env).get(level, 1.0)
+    table, _, name = path.partition(".")
+    value = getattr(getattr(config, table), name)
+    return list(value) if isinstance(value, tuple) else value
+
+
 def _find_option(word: str) -> Option:
     known = {option.flag: option for option in steerable_options()}
     known |= {option.path: option for option in steerable_options()}
     if word in known:
         return known[word]
+    if word in ("level-shares", _LEVEL_SHARES_PATH):
+        raise ConfigError(f"{word} changes level by level; write {_LEVEL_SHARE}1-2=3")
     if any(word in (option.flag, option.path, option.keyword) for option in train_options()):
         flags = ", ".join(option.flag for option in steerable_options())
         raise ConfigError(f"{word} cannot change while a run trains; these options can: {flags}")

@@ -20,6 +20,7 @@ from warpzone.rollout.collector import StepObserver
 from warpzone.rollout.rollout_env import Info
 from warpzone.rollout.sources import Rollout
 from warpzone.runs.levels import trained_levels
+from warpzone.runs.level_shares import level_shares
 from warpzone.telemetry.episodes import Episode
 from warpzone.telemetry.metrics import MetricRow
 from warpzone.training.level_track import LevelTrack
@@ -146,6 +147,8 @@ class Player:
         self.parts.source.wait()  # A rollout that is being collected keeps its rewards.
         self.parts.env.set_reward_weights(**config.reward.weights(self.parts.env.num_envs))
         self.parts.guidance.apply_scales()
+        if self.starts.chooser is not None:
+            self.starts.chooser.set_factors(level_shares(config.env))
 
     def abandon(self, seed: int) -> None:
         """Discards a rollout that failed, unless a complete one waits to be taken.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass
@@ -13,6 +14,7 @@ from typing import Any
 
 from warpzone.config import TrainConfig, to_toml
 from warpzone.errors import CheckpointError, RunCompleteError, WarpzoneError
+from warpzone.evaluation.background import BackgroundEvaluator
 from warpzone.runs import checkpoint
 from warpzone.runs.checkpoint_store import CheckpointStore, find_latest, list_checkpoints
 from warpzone.runs.directory import RunDirectory, run_of
@@ -316,7 +318,14 @@ def _make_loop(
     saver = Saver(trainer, store, reporter, heartbeat)
     folder = RunFolder(run, run.read_config(), stack)
     record = None if watch.record is None else partial(_record, run, watch.record)
-    steering = Steering(run, SteeringParts(trainer, saver, heartbeat, folder, record))
+    evaluations = JsonlSink(run.evaluations)
+    stack.callback(evaluations.close)
+    evaluator = BackgroundEvaluator(
+        lambda row: evaluations.write({"time": time.time(), **row}), options.run.plugins
+    )
+    stack.callback(evaluator.close)
+    parts = SteeringParts(trainer, saver, heartbeat, folder, record, evaluator)
+    steering = Steering(run, parts)
     stack.callback(steering.close)
     return Loop(
         trainer,

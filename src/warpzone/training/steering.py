@@ -1,4 +1,4 @@
-"""Executes commands between updates: changed options, pause, save, record, stop."""
+"""Executes commands between updates: changed options, pause, save, record, evaluate, stop."""
 
 from __future__ import annotations
 
@@ -8,10 +8,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from warpzone.config import TrainConfig, to_toml
+from warpzone.config import to_toml
 from warpzone.errors import ConfigError, WarpzoneError
+from warpzone.evaluation.background import BackgroundEvaluator
 from warpzone.runs.directory import RunDirectory
-from warpzone.runs.steering import SteeringCommand, changed_config, waiting_commands
+from warpzone.runs.steering import (
+    SteeringCommand,
+    changed_config,
+    steered_value,
+    waiting_commands,
+)
 from warpzone.system.signals import StopRequest
 from warpzone.telemetry.heartbeat import PAUSED, Heartbeat
 from warpzone.telemetry.jsonl import JsonlSink
@@ -32,6 +38,7 @@ class SteeringParts(NamedTuple):
     heartbeat: Heartbeat
     folder: RunFolder
     record: Callable[[Path], None] | None
+    evaluator: BackgroundEvaluator
 
 
 class Steering:
@@ -64,6 +71,7 @@ class Steering:
         self._sink.close()
 
     def _look(self, stop: StopRequest) -> None:
+        self._parts.evaluator.poll()
         changed = _changed(self._run.commands)
         if changed is None or changed == self._seen:
             return
@@ -98,7 +106,29 @@ class Steering:
             path = parts.saver.try_to_save()
             if path is not None:
                 parts.record(path)
+        elif command.action == "evaluate":
+            return self._evaluate(command)
         return {}
+
+    def _evaluate(self, command: SteeringCommand) -> dict[str, Any]:
+        """Saves the policy and evaluates it in another process."""
+        parts = self._parts
+        if parts.evaluator.is_running:
+            raise ConfigError("an evaluation is still running; wait for its result")
+        path = parts.saver.try_to_save()
+        if path is None:
+            raise ConfigError("the policy could not be saved, so it cannot be evaluated")
+        trainer = parts.trainer
+        facts = {
+            "command": command.name,
+            "who": command.who,
+            "session": trainer.sessions,
+            "update": trainer.updates,
+            "steps": trainer.steps,
+            "elapsed": trainer.elapsed,
+        }
+        parts.evaluator.start(path, facts)
+        return {"checkpoint": path.name}
 
     def _set(self, command: SteeringCommand) -> dict[str, Any]:
         """Changes options and saves, so that a resumed run uses them from the same update on."""
@@ -112,7 +142,8 @@ class Steering:
         self._parts.folder.set_config(text)
         return {
             "changes": {
-                path: [_plain(before, path), _plain(after, path)] for path in command.changes
+                path: [steered_value(before, path), steered_value(after, path)]
+                for path in command.changes
             }
         }
 
@@ -142,12 +173,6 @@ def _changed(folder: Path) -> int | None:
         return folder.stat().st_mtime_ns
     except OSError:
         return None
-
-
-def _plain(config: TrainConfig, path: str) -> Any:
-    table, _, name = path.partition(".")
-    value = getattr(getattr(config, table), name)
-    return list(value) if isinstance(value, tuple) else value
 
 
 def _sentence(row: dict[str, Any]) -> str:

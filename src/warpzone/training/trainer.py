@@ -152,7 +152,7 @@ class Trainer:
         )
 
     def reconfigure(self, config: TrainConfig) -> None:
-        """Applies options of the learner and the reward that were changed between two updates.
+        """Applies options of learner, reward and level shares that changed between two updates.
 
         The network, the environments and everything else that is created from options are kept.
         """

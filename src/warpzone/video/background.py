@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import logging
-import os
-import signal
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
-_log = logging.getLogger(__name__)
+from warpzone.system.background_process import BackgroundProcess, lower_priority
 
-_EXIT_SECONDS = 10.0
+_log = logging.getLogger(__name__)
 
 
 class BackgroundRecorder:
@@ -29,37 +26,21 @@ class BackgroundRecorder:
             plugins: Plug-ins that the process imports first.
         """
         self._plugins = plugins
-        self._process: subprocess.Popen[str] | None = None
+        self._process = BackgroundProcess(__name__)
         self._output = Path()
 
     def record(self, checkpoint: Path, output: Path) -> None:
         """Starts recording a video, unless the previous one is still being recorded."""
-        if self._process is not None and self._process.poll() is None:
+        if self._process.is_running:
             _log.info("skipped %s: %s is still being recorded", output.name, self._output)
             return
         self._finish()
         self._output = output
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", __name__, str(checkpoint), str(output), *self._plugins],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=os.environ | {"OMP_NUM_THREADS": "1"},
-            start_new_session=True,  # The trainer handles Ctrl-C and ends this process itself.
-        )
+        self._process.start([str(checkpoint), str(output), *self._plugins])
 
     def close(self) -> None:
-        """Cancels the current recording and removes its partial file."""
-        process = self._process
-        if process is not None and process.poll() is None:
-            process.send_signal(signal.SIGTERM if os.name == "nt" else signal.SIGINT)
-            try:
-                process.wait(_EXIT_SECONDS)
-            except subprocess.TimeoutExpired:
-                process.kill()
-            process.communicate()
-            self._process = None
+        """Cancels the current recording, which removes its partial file."""
+        self._process.cancel()
         self._finish()
 
     def __enter__(self) -> BackgroundRecorder:
@@ -77,29 +58,23 @@ class BackgroundRecorder:
 
     def _finish(self) -> None:
         """Logs how the previous recording ended."""
-        process, self._process = self._process, None
-        if process is None:
+        outcome = self._process.take_outcome()
+        if outcome is None:
             return
-        _, text = process.communicate()
-        if process.returncode == 0:
+        if outcome.error is None:
             _log.info("recorded %s", self._output)
         else:
-            reason = text.strip().splitlines()[-1] if text.strip() else "no error message"
-            _log.warning("could not record %s: %s", self._output, reason)
+            _log.warning("could not record %s: %s", self._output, outcome.error)
 
 
 def main(checkpoint: str, output: str, *plugins: str) -> None:
     """Entry point of the recording process."""
-    import psutil
     import torch
 
     from warpzone.registry import load_plugins
     from warpzone.video.policy_video import record_policy
 
-    if sys.platform == "win32":
-        psutil.Process().nice(psutil.IDLE_PRIORITY_CLASS)
-    else:
-        psutil.Process().nice(19)
+    lower_priority()
     torch.set_num_threads(1)
     load_plugins(plugins)
     record_policy(Path(checkpoint), Path(output), max_seeds=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -33,6 +33,9 @@ class LevelChooser(Protocol):
     def shares(self) -> dict[str, float]:
         """Returns the target fraction of steps per level; empty if levels are random."""
 
+    def set_factors(self, factors: Mapping[str, float]) -> None:
+        """Sets the factor by which each level is preferred; without any, all have 1."""
+
     def state_dict(self) -> dict[str, Any]:
         """Returns the state that an exact resume needs, as plain data."""
 
@@ -47,10 +50,18 @@ class RandomLevels:
         """Creates a chooser that samples from the levels."""
         self._levels = list(levels)
         self._random = np.random.default_rng(seed)
+        self._factors: Mapping[str, float] = {}
 
     def next_level(self) -> str:
         """Returns a random level."""
+        if self._factors:
+            factors = np.array([self._factors[level] for level in self._levels])
+            return self._levels[int(self._random.choice(len(factors), p=factors / factors.sum()))]
         return self._levels[int(self._random.integers(len(self._levels)))]
+
+    def set_factors(self, factors: Mapping[str, float]) -> None:
+        """Sets the factor by which each level is preferred; without any, all have 1."""
+        self._factors = dict(factors)
 
     def ended(self, level: str, cleared: bool, progress: int) -> None:
         """Does nothing."""
@@ -105,6 +116,7 @@ class LevelCurriculum:
             floor: Smallest fraction of a level, relative to an equal fraction.
         """
         self.floor = floor
+        self._factors: Mapping[str, float] = {}
         self.records = {level: LevelRecord() for level in levels}
 
     def ended(self, level: str, cleared: bool, progress: int) -> None:
@@ -132,15 +144,24 @@ class LevelCurriculum:
             for level, record in self.records.items()
         }
         total, count = math.fsum(needs.values()), len(needs)
-        return {
+        shares = {
             level: self.floor / count + (1.0 - self.floor) * need / total
             for level, need in needs.items()
         }
+        if not self._factors:
+            return shares
+        scaled = {level: share * self._factors[level] for level, share in shares.items()}
+        whole = math.fsum(scaled.values())
+        return {level: share / whole for level, share in scaled.items()}
+
+    def set_factors(self, factors: Mapping[str, float]) -> None:
+        """Sets the factor by which each level is preferred; without any, all have 1."""
+        self._factors = dict(factors)
 
     def next_level(self) -> str:
         """Returns the level furthest below its target."""
-        shares = self.shares()
-        return min(self.records, key=lambda level: self.records[level].played / shares[level])
+        shares = {level: share for level, share in self.shares().items() if share > 0.0}
+        return min(shares, key=lambda level: self.records[level].played / shares[level])
 
     def state_dict(self) -> dict[str, Any]:
         """Returns the state that an exact resume needs, as plain data."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from warpzone import _native
 from warpzone.config import TrainConfig
 from warpzone.envs.vectors.make import AnyVectorEnv
+from warpzone.runs.level_shares import level_shares
 from warpzone.runs.levels import draws_levels, trained_levels
 from warpzone.search.solution import solutions_folder
 from warpzone.training.curriculum.delivery import QueuedDelivery
@@ -36,6 +37,8 @@ def make_starts(
         chooser = LevelCurriculum(levels)
     elif draws_levels(config.env) and config.env.vector == "native":
         chooser = RandomLevels(levels, seed)
+    if chooser is not None:
+        chooser.set_factors(level_shares(config.env))
     guides = None
     if options.solutions:
         folder = solutions_folder(options.solutions)

@@ -46,9 +46,9 @@ function markPlugin(marks, axis) {
       draw: (plot) => {
         const { ctx, bbox } = plot;
         ctx.save();
-        ctx.strokeStyle = color("warn");
         ctx.setLineDash([4, 3]);
         for (const mark of marks()) {
+          ctx.strokeStyle = color(mark.changes ? "warn" : "good");
           const x = Math.round(plot.valToPos(mark[axis()], "x", true));
           if (x < bbox.left || x > bbox.left + bbox.width) continue;
           ctx.beginPath();

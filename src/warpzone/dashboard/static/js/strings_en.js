@@ -135,4 +135,13 @@ export const english = {
   board_detail: "Clear rate {rate} ({low} to {high}) in {episodes} episodes, after {steps} steps of training.",
   board_watch: "Watch this policy",
   board_none: "There is no scoreboard in the folder of policies or below the folder of runs.",
+  action_evaluate: "Evaluate now",
+  steer_shares: "Level shares",
+  evaluate_title: "Evaluations",
+  evaluate_none: "None yet. “Evaluate now” plays 100 episodes of each level in a process of its own.",
+  evaluate_time: "When",
+  evaluate_update: "After update",
+  evaluate_rate: "Clear rate",
+  evaluate_levels: "Levels",
+  evaluate_level: "{level}: {clears} of {episodes} ({low} to {high})",
 };

@@ -135,4 +135,13 @@ export const chinese = {
   board_detail: "{episodes} 局的通关率 {rate}（{low} 至 {high}），训练 {steps} 步。",
   board_watch: "观看此策略",
   board_none: "策略文件夹和训练文件夹中都没有记分板。",
+  action_evaluate: "立即评估",
+  steer_shares: "关卡份额",
+  evaluate_title: "评估",
+  evaluate_none: "尚无评估。“立即评估”在独立进程中对每个关卡运行 100 局。",
+  evaluate_time: "时间",
+  evaluate_update: "在此更新之后",
+  evaluate_rate: "通关率",
+  evaluate_levels: "关卡",
+  evaluate_level: "{level}：{clears}/{episodes}（{low} 至 {high}）",
 };
