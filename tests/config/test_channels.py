@@ -34,7 +34,6 @@ ALONG: dict[str, dict[str, Any]] = {
 }
 SPECIAL: dict[str, Any] = {
     "env.level": "1-2",
-    "env.level_shares": ("1-1=2", "1-2=0.5"),
     "env.actions": "NOOP,RIGHT+B,RIGHT+A+B",
     "env.size": (96, 112),
     "env.wrap": "wrapper-of-this-test",

@@ -62,11 +62,11 @@ def test_bad_level_shares_are_refused_with_a_sentence(text: str, reason: str) ->
 
 
 def test_level_shares_change_one_level_and_keep_the_others() -> None:
-    env = EnvOptions(level="1-1..1-3", level_order="curriculum", level_shares=("1-3=2",))
+    env = EnvOptions(level="1-1..1-3", level_order="curriculum", level_shares="1-3=2")
     config = changed_config(TrainConfig(env=env), {"level-share:1-1": "0.5"})
     assert level_shares(config.env) == {"1-1": 0.5, "1-2": 1.0, "1-3": 2.0}
     back = changed_config(config, {"level-share:1-1": "1", "level-share:1-3": "1"})
-    assert back.env.level_shares == ()
+    assert back.env.level_shares == ""
     with pytest.raises(ConfigError, match="'8-4' is not a level that this run trains"):
         changed_config(config, {"level-share:8-4": "2"})
     zeros = {f"level-share:1-{number}": "0" for number in (1, 2, 3)}
@@ -187,7 +187,7 @@ def test_the_dashboard_shows_evaluations_and_marks_them(tmp_path: Path) -> None:
 
 def test_the_dashboard_offers_level_shares_of_runs_that_choose_levels(tmp_path: Path) -> None:
     run = RunDirectory(write_run(tmp_path, phase="update"))
-    env = EnvOptions(level="1-1,1-2", level_order="random", level_shares=("1-2=3",))
+    env = EnvOptions(level="1-1,1-2", level_order="random", level_shares="1-2=3")
     run.config.write_text(to_toml(TrainConfig(env=env)))
     options = make_client(tmp_path).get("/api/steering", params={"run": run.name}).json()["options"]
     shares = {row["path"]: row["text"] for row in options if "share:" in row["path"]}

@@ -236,7 +236,7 @@ def test_a_level_share_changes_which_levels_are_played(tmp_path: Path, order: st
     run = train(two_levels(tmp_path, 16, order), script)
     (row,) = read_steering(run)
     assert row["changes"] == {"level-share:1-1": [1.0, 0.0]}
-    assert saved_config(run.path).env.level_shares == ("1-1=0",)
+    assert saved_config(run.path).env.level_shares == "1-1=0"
     # Episodes that were queued before the change keep their level.
     assert levels_of(run, after=6) == {"1-2"}
 

@@ -32,12 +32,12 @@ class EnvOptions:
         "draws a level for every episode, 'curriculum' prefers levels that are being learned or "
         "are not cleared yet. Use curriculum for more than a few levels.",
     )
-    level_shares: tuple[str, ...] = option(
-        (),
+    level_shares: str = option(
+        "",
         "With --level-order curriculum or random: factors by which levels are preferred, such as "
         "'1-2=3,1-1=0.5'; levels that are not named have 1, and 0 leaves a level out. It can "
         "change while the run trains (`warpzone runs set RUN level-share:1-2=3`).",
-        metavar="LEVEL=SHARE",
+        metavar="LEVEL=SHARE,...",
     )
     held_out: str = option(
         "",

@@ -24,8 +24,8 @@ def level_shares(options: EnvOptions) -> dict[str, float]:
     check_shares_apply(options)
     levels = trained_levels(options)
     shares = dict.fromkeys(levels, 1.0)
-    for text in options.level_shares:
-        level, equals, number = text.partition("=")
+    for text in options.level_shares.split(","):
+        level, equals, number = (part.strip() for part in text.partition("="))
         if not equals:
             raise ConfigError(f"env.level_shares has {text!r}; write LEVEL=SHARE, such as 1-2=3")
         check_level(level, levels)
@@ -47,8 +47,8 @@ def with_level_share(options: EnvOptions, level: str, share: str) -> EnvOptions:
     shares = (level_shares(options) or dict.fromkeys(levels, 1.0)) | {
         level: parse_share(share, level)
     }
-    texts = tuple(f"{name}={show(factor)}" for name, factor in shares.items() if factor != 1.0)
-    changed = replace(options, level_shares=texts)
+    texts = [f"{name}={show(factor)}" for name, factor in shares.items() if factor != 1.0]
+    changed = replace(options, level_shares=",".join(texts))
     level_shares(changed)
     return changed
 
