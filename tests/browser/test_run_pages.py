@@ -86,6 +86,17 @@ def test_the_wall_shows_moving_games_and_enlarges_one(page: Any) -> None:
     expect(page.locator(".actions .chosen")).to_have_count(1)
 
 
+def test_lost_episodes_are_drawn_on_a_map_of_the_level(page: Any, runs: Path) -> None:
+    place = {"level": "1-1", "end": "pit", "start": "level", "progress": 50, "x": 1100, "y": 30}
+    run = write_run(runs, "lost", [metric_row(1)])
+    (run / "episodes.jsonl").write_text(json.dumps(place) + "\n")
+    open_tab(page, "levels", "lost")
+    expect(page.locator("[data-levels]")).to_contain_text("pit 1")
+    expect(page.locator(".levelmap")).to_have_attribute("data-deaths", "1")
+    colors = "c => new Set(c.getContext('2d').getImageData(0, 80, c.width, 200).data).size"
+    assert page.locator(".levelmap").evaluate(colors) > 10
+
+
 def test_a_changed_learning_rate_is_in_the_next_update_and_in_the_log(
     page: Any, runs: Path
 ) -> None:
@@ -171,7 +182,7 @@ def test_everything_is_reachable_with_the_keyboard(page: Any) -> None:
 @pytest.mark.parametrize("width", [1280, 400])
 def test_no_page_is_wider_than_the_screen(page: Any, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})
-    for tab in ("charts", "games", "steer", "episodes", "log", "files", "config"):
+    for tab in ("charts", "games", "steer", "levels", "episodes", "log", "files", "config"):
         open_tab(page, tab)
         expect(page.locator(f"[data-tab='{tab}']")).to_have_attribute("aria-selected", "true")
         assert page.evaluate("document.documentElement.scrollWidth") <= width, tab

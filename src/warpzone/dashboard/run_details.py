@@ -34,7 +34,7 @@ def tail_lines(path: Path, size: int) -> list[bytes]:
 
 def episodes(run: RunDirectory) -> dict[str, Any]:
     """The last episodes, how they ended, and where they were lost."""
-    rows = _recent_episodes(run.episodes)
+    rows = recent_episodes(run.episodes)
     ends = Counter(str(row.get("end")) for row in rows)
     lost = [
         {"progress": progress, "end": str(row.get("end")), "level": str(row.get("level"))}
@@ -45,7 +45,8 @@ def episodes(run: RunDirectory) -> dict[str, Any]:
     return {"count": len(rows), "ends": dict(ends.most_common()), "lost": lost, "last": shown}
 
 
-def _recent_episodes(path: Path) -> list[dict[str, Any]]:
+def recent_episodes(path: Path) -> list[dict[str, Any]]:
+    """The last episodes of a file, oldest first; damaged lines are left out."""
     rows = []
     for line in tail_lines(path, _EPISODE_BYTES)[-_MOST_EPISODES:]:
         try:

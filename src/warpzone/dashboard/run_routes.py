@@ -6,9 +6,10 @@ import math
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query
-from fastapi.responses import FileResponse
+from fastapi.responses import FileResponse, Response
 
 from warpzone.dashboard import run_details
+from warpzone.dashboard.level_results import level_results, map_arguments
 from warpzone.dashboard.security import csrf_token
 from warpzone.dashboard.series import AXES, curves
 from warpzone.dashboard.state import ServerState, state_of_request
@@ -20,6 +21,7 @@ router = APIRouter()
 
 State = Annotated[ServerState, Depends(state_of_request)]
 RunId = Annotated[str, Query(max_length=1000)]
+LevelName = Annotated[str, Query(max_length=20)]
 _MOST_NAMES = 40
 
 
@@ -82,6 +84,26 @@ def read_curves(
 def episodes(run: RunId, state: State) -> dict[str, Any]:
     """The last episodes and how they ended."""
     return run_details.episodes(_find(state, run))
+
+
+@router.get("/api/levels")
+def levels(run: RunId, state: State) -> dict[str, Any]:
+    """How the run does on each of its levels."""
+    return {"levels": level_results(_find(state, run))}
+
+
+@router.get("/api/map")
+def map_facts(run: RunId, level: LevelName, state: State) -> dict[str, int]:
+    """Size of a level's map, and the area that it shows."""
+    found = state.maps.get(*map_arguments(_find(state, run), level))
+    return {"area": found.area, "width": found.width, "height": found.height}
+
+
+@router.get("/map")
+def level_map(run: RunId, level: LevelName, state: State) -> Response:
+    """The map of a level, as PNG."""
+    found = state.maps.get(*map_arguments(_find(state, run), level))
+    return Response(found.png, media_type="image/png")
 
 
 @router.get("/api/log")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from starlette.requests import HTTPConnection
 
+from warpzone.dashboard.level_maps import LevelMaps
 from warpzone.dashboard.live_wall import LiveWalls
 from warpzone.dashboard.metric_file import MetricFiles
 from warpzone.dashboard.policy_catalog import PolicyCatalog
@@ -25,6 +26,7 @@ class ServerState:
         walls: The runs whose games somebody watches.
         policies: What the watch page offers.
         games: Policies that play for somebody.
+        maps: Maps of levels.
     """
 
     settings: Settings
@@ -33,13 +35,14 @@ class ServerState:
     walls: LiveWalls
     policies: PolicyCatalog
     games: set[WatchSession]
+    maps: LevelMaps
 
     @classmethod
     def of(cls, settings: Settings) -> ServerState:
         """The parts of a new server."""
         catalog = RunCatalog(settings.folder)
         policies = PolicyCatalog(settings.policies, catalog)
-        return cls(settings, catalog, MetricFiles(), LiveWalls(), policies, set())
+        return cls(settings, catalog, MetricFiles(), LiveWalls(), policies, set(), LevelMaps())
 
 
 def state_of_request(connection: HTTPConnection) -> ServerState:

@@ -40,6 +40,9 @@ class Episode:
     start: str = _about(
         "where it started: 'level', or 'snapshot' (a state within the level)", default="level"
     )
+    x: int | None = _about("x of Mario at the end, from the left end of the area", default=None)
+    y: int | None = _about("height of Mario at the end, as in `info['y_pos']`", default=None)
+    area: int | None = _about("area in which it ended, as in `info['area']`", default=None)
     terms: Mapping[str, float] = _about("sum of each reward term", default_factory=dict)
 
     def __post_init__(self) -> None:

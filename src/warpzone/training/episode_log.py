@@ -84,6 +84,9 @@ class EpisodeLog:
             coins=int(info["coins"][env]),
             clock=int(info["time"][env]),
             start="level" if start.place is None else "snapshot",
+            x=int(info["x_pos"][env]),
+            y=int(info["y_pos"][env]),
+            area=int(info["area"][env]),
             terms={
                 name: float(term) for name, term in zip(_native.REWARD_TERMS, terms, strict=True)
             },

@@ -66,6 +66,10 @@ export function mediaAddress(run, name) {
   return `media${query({ run, name })}`;
 }
 
+export function mapAddress(run, level) {
+  return `map${query({ run, level })}`;
+}
+
 export function socket(path, parameters) {
   const scheme = location.protocol === "https:" ? "wss" : "ws";
   const connection = new WebSocket(`${scheme}://${location.host}/${path}${query(parameters)}`);

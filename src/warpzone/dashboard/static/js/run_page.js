@@ -3,6 +3,7 @@
 import { get } from "./api.js";
 import { openCharts } from "./run_charts.js";
 import { openWall } from "./wall_tab.js";
+import { openLevels } from "./levels_tab.js";
 import { openSteer } from "./steer_tab.js";
 import { openConfig, openEpisodes, openFiles, openLog } from "./run_tabs.js";
 import { h, repeat, replace } from "./dom.js";
@@ -11,7 +12,7 @@ import { t } from "./i18n.js";
 import { stateMark } from "./runs_page.js";
 
 const SECONDS = 2;
-const TABS = { charts: openCharts, games: openWall, steer: openSteer, episodes: openEpisodes, log: openLog, files: openFiles, config: openConfig };
+const TABS = { charts: openCharts, games: openWall, steer: openSteer, levels: openLevels, episodes: openEpisodes, log: openLog, files: openFiles, config: openConfig };
 
 function facts(run) {
   const fact = (name, value) => h("div", null, h("b", { "data-fact": name }, value), h("span", { class: "faint" }, t(`fact_${name}`)));
