@@ -19,8 +19,8 @@ from warpzone.registry import Wrap
 from warpzone.rollout.collector import StepObserver
 from warpzone.rollout.rollout_env import Info
 from warpzone.rollout.sources import Rollout
-from warpzone.runs.levels import trained_levels
 from warpzone.runs.level_shares import level_shares
+from warpzone.runs.levels import trained_levels
 from warpzone.telemetry.episodes import Episode
 from warpzone.telemetry.metrics import MetricRow
 from warpzone.training.level_track import LevelTrack
@@ -141,14 +141,14 @@ class Player:
         return self.storage.steps * self.storage.num_envs
 
     def set_config(self, config: TrainConfig) -> None:
-        """Applies options of the reward that were changed between two updates."""
+        """Applies options of reward and level shares that were changed between two updates."""
         self._config = config
         self.parts.guidance.set_config(config)
         self.parts.source.wait()  # A rollout that is being collected keeps its rewards.
         self.parts.env.set_reward_weights(**config.reward.weights(self.parts.env.num_envs))
         self.parts.guidance.apply_scales()
-        if self.starts.chooser is not None:
-            self.starts.chooser.set_factors(level_shares(config.env))
+        if self.parts.starts.chooser is not None:
+            self.parts.starts.chooser.set_factors(level_shares(config.env))
 
     def abandon(self, seed: int) -> None:
         """Discards a rollout that failed, unless a complete one waits to be taken.
