@@ -38,6 +38,18 @@ def test_a_new_run_starts_with_the_weights_of_the_policy(policy: Path) -> None:
         assert torch.equal(average[name], value), name
 
 
+def test_of_a_folder_the_policy_of_the_level_is_taken(policy: Path) -> None:
+    trainer = Trainer(starting_from(policy.parent, level="1-1"))
+    trainer.begin()
+    weights = trainer.model.state_dict()
+    trainer.close()
+    assert torch.equal(
+        weights["policy.bias"], load_policy(policy).model.state_dict()["policy.bias"]
+    )
+    with pytest.raises(CheckpointError, match="1-2"):
+        start(starting_from(policy.parent), "quiet")
+
+
 def test_a_resumed_run_does_not_need_the_policy_any_more(policy: Path) -> None:
     config = starting_from(policy)
     first = Trainer(config)

@@ -9,6 +9,7 @@ from warpzone.config.values import show
 from warpzone.envs.actions import resolve_actions
 from warpzone.errors import ConfigError
 from warpzone.evaluation.trained import TrainedPolicy, load_policy
+from warpzone.runs.levels import trained_levels
 
 _NETWORK = ("encoder", "hidden", "heads", "memory", "memory_size", "memory_window")
 
@@ -22,7 +23,8 @@ def initial_policy(config: TrainConfig) -> TrainedPolicy | None:
     """
     if not config.run.init_from:
         return None
-    policy = load_policy(Path(config.run.init_from))
+    levels = trained_levels(config.env)
+    policy = load_policy(Path(config.run.init_from), levels[0] if len(levels) == 1 else None)
     check_observations(policy, config, "run.init_from")
     if resolve_actions(policy.config.env.actions) != resolve_actions(config.env.actions):
         raise ConfigError(
