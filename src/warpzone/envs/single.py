@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpzone import _native
+from warpzone.envs.actions import parse_buttons
 from warpzone.envs.backends.machine import Backend, Machine, make_machine
 from warpzone.envs.checks import check_render_mode, checked_option, checked_state
 from warpzone.envs.console import Console
@@ -74,6 +75,7 @@ class MarioEnv(gym.Env[Obs, np.int64]):
         self._random: RandomStream | None = None
         self._level: str = config.level[0]
         self._buttons = 0
+        self._second_buttons = 0
         self._run_steps = 0
         self._ended = True
         self._closed = False
@@ -162,6 +164,19 @@ class MarioEnv(gym.Env[Obs, np.int64]):
         """The level of this episode, or of the last one."""
         return self._level
 
+    def set_second_controller(self, buttons: str | Sequence[str] | int) -> None:
+        """Holds buttons on the second controller, from the next step until they are changed.
+
+        The game reads it in two-player games only.
+
+        Args:
+            buttons: A combination such as 'RIGHT+A' or ['RIGHT', 'A'], or a controller byte.
+
+        Raises:
+            ConfigError: A button does not exist.
+        """
+        self._second_buttons = parse_buttons(buttons)
+
     def set_reward_weights(self, **weights: Weight) -> None:
         """Changes some reward weights, from the next step on."""
         self._weights = reward_weights({**self._weights.as_dict(), **weights})
@@ -182,7 +197,9 @@ class MarioEnv(gym.Env[Obs, np.int64]):
             if frame == 0 or config.sticky == "frame":
                 self._press(buttons)
             observed = frame == skip - 1 or (pools and frame == skip - 2)
-            self._machine.run_frame(self._buttons, render=draws and observed)
+            self._machine.run_frame(
+                self._buttons, render=draws and observed, buttons2=self._second_buttons
+            )
             moved = self._rules.follow_frame()
             if moved and draws and frame == skip - 1:
                 self._machine.draw_ahead()

@@ -40,8 +40,8 @@ class Machine(Protocol):
     def resume(self, state: bytes) -> None:
         """Goes to a save state."""
 
-    def run_frame(self, buttons: int, *, render: bool) -> None:
-        """Runs a frame, drawn when `render` asks for it."""
+    def run_frame(self, buttons: int, *, render: bool, buttons2: int = 0) -> None:
+        """Runs a frame, drawn when `render` asks for it; `buttons2` is the second controller."""
 
     def poke(self, address: int, value: int) -> None:
         """Writes a byte of RAM."""

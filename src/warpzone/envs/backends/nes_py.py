@@ -84,8 +84,10 @@ class NesPyMachine:
         """Always fails: nes-py cannot take its memory in or give it out as a whole."""
         raise ConfigError("backend 'nes-py' has no save states; reset without one")
 
-    def run_frame(self, buttons: int, *, render: bool) -> None:
+    def run_frame(self, buttons: int, *, render: bool, buttons2: int = 0) -> None:
         """Runs a frame; it is drawn in any case."""
+        if buttons2:
+            raise ConfigError("backend 'nes-py' has one controller; use the native backend")
         game = self._present()
         game.allow_frames()
         game._frame_advance(buttons)
