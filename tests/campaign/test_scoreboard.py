@@ -18,6 +18,7 @@ from warpzone.campaign import measure as measure_module
 from warpzone.campaign.board_files import add_policy, export_reached, open_board, publish
 from warpzone.campaign.board_image import colour_of
 from warpzone.campaign.board_json import BOARD_FILE, HISTORY_FILE, read_board, write_board
+from warpzone.campaign.board_merge import merge_board
 from warpzone.campaign.board_text import to_markdown
 from warpzone.campaign.measure import measure
 from warpzone.campaign.protocols import MAIN, PROTOCOLS, row_seed
@@ -247,6 +248,50 @@ def test_exporting_replaces_only_what_was_exported_before(
     (there / BOARD_FILE).write_text("[]")
     with pytest.raises(ScoreboardError, match="is not a scoreboard"):
         export_reached(here, board, there)
+
+
+def measured_board(run: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, **clears: int) -> Path:
+    fake_measuring(monkeypatch, {name.replace("_", "-")[1:]: n for name, n in clears.items()})
+    add_policy(folder, open_board(folder, Scoreboard()), run)
+    return folder
+
+
+def test_merging_takes_better_rows_with_their_policies_and_every_measurement(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = measured_board(run, tmp_path / "here", monkeypatch, L1_1=50, L1_2=90)
+    there = measured_board(run, tmp_path / "there", monkeypatch, L1_1=70, L1_2=80)
+    board, taken = merge_board(here, read_board(here), there)
+    assert [row.level for row in taken] == ["1-1"]
+    assert read_board(here) == board
+    assert [board.rows[level].score.clears for level in ("1-1", "1-2")] == [70, 90]
+    for row in board.rows.values():
+        assert sha256_of(here / row.policy) == row.sha256
+    assert len(board.history) == 4
+    again, taken = merge_board(here, board, there)
+    assert (again, taken) == (board, [])
+
+
+def test_merging_removes_policies_that_lost_all_their_rows(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = measured_board(run, tmp_path / "here", monkeypatch, L1_1=50, L1_2=50)
+    there = measured_board(run, tmp_path / "there", monkeypatch, L1_1=70, L1_2=80)
+    board, _ = merge_board(here, read_board(here), there)
+    assert [path.name for path in here.glob("*.policy")] == ["two.policy"]
+    assert sha256_of(here / "two.policy") == board.rows["1-1"].sha256
+
+
+def test_a_file_that_was_not_measured_is_not_merged(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = measured_board(run, tmp_path / "here", monkeypatch, L1_1=50)
+    there = measured_board(run, tmp_path / "there", monkeypatch, L1_1=70)
+    before = read_board(here)
+    next(there.glob("*.policy")).write_bytes(b"another")
+    with pytest.raises(ScoreboardError, match="not the file that the row of 1-1 was measured with"):
+        merge_board(here, before, there)
+    assert read_board(here) == before
 
 
 def test_a_policy_that_masters_all_its_levels_gets_all_rows_of_a_campaign(

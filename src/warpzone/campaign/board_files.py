@@ -25,7 +25,7 @@ from warpzone.system.os_errors import describe_os_error
 
 def publish(folder: Path, board: Scoreboard) -> None:
     """Writes the scoreboard as JSON, Markdown and an image."""
-    with _sentence(folder):
+    with updating(folder):
         folder.mkdir(parents=True, exist_ok=True)
         write_board(folder, board)
         write_markdown(folder, board)
@@ -80,7 +80,7 @@ def add_policy(
     Returns:
         The new scoreboard, and what was measured.
     """
-    with _sentence(folder), _incoming(folder / place, target) as file:
+    with updating(folder), _incoming(folder / place, target) as file:
         levels, sha256 = read_policy_facts(file).levels, sha256_of(file)
         stem = levels[0] if len(levels) == 1 else _stem(target)
         named = (place / f"{stem}{SUFFIX}").as_posix()
@@ -89,18 +89,18 @@ def add_policy(
             return Added(board, rows, (), known)
         masters = all(row.score.clear_rate >= board.goal for row in rows)
         taken = [
-            row for row in rows if (whole and masters) or _is_better(row, board.rows.get(row.level))
+            row for row in rows if (whole and masters) or is_better(row, board.rows.get(row.level))
         ]
         if not taken:
             return Added(board, rows, (), known)
-        replaced = _replaced(board, {row.level for row in taken})
-        name = _free_name(folder, place, stem, {sha256, *replaced})
+        replaced = replaced_by(board, {row.level for row in taken})
+        name = free_name(folder, place, stem, {sha256, *replaced})
         taken = [replace(row, policy=name) for row in taken]
         before = board
         board = board.with_rows(taken)
         file.replace(folder / name)
         publish(folder, board)
-        _remove_replaced(folder, before, board)
+        remove_replaced(folder, before, board)
     return Added(board, rows, taken, known)
 
 
@@ -146,16 +146,16 @@ def export_reached(folder: Path, board: Scoreboard, destination: Path) -> Scoreb
         raise ScoreboardError(
             f"no level of {folder} reaches {board.goal:.0%}; there is nothing to export"
         )
-    with _sentence(destination):
+    with updating(destination):
         destination.mkdir(parents=True, exist_ok=True)
         before = open_board(destination, Scoreboard())
-        replaced = _replaced(before, set(all_levels()))
+        replaced = replaced_by(before, set(all_levels()))
         names: dict[str, str] = {}
         for row in rows:
             if row.policy not in names:
                 sha256 = sha256_of(folder / row.policy)
                 stem = Path(row.policy).stem
-                names[row.policy] = _free_name(destination, Path(), stem, {sha256, *replaced})
+                names[row.policy] = free_name(destination, Path(), stem, {sha256, *replaced})
                 with replacing(destination / names[row.policy]) as part:
                     shutil.copyfile(folder / row.policy, part)
     chosen = replace(board, rows={}, history=before.history).with_rows(
@@ -185,7 +185,8 @@ def _incoming(place: Path, target: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def _sentence(folder: Path) -> Iterator[None]:
+def updating(folder: Path) -> Iterator[None]:
+    """Turns errors of the operating system into one sentence about the folder."""
     try:
         yield
     except OSError as error:
@@ -201,7 +202,8 @@ def _completed(board: Scoreboard) -> Scoreboard:
     )
 
 
-def _is_better(row: Row, before: Row | None) -> bool:
+def is_better(row: Row, before: Row | None) -> bool:
+    """Whether a row should replace the current one of its level."""
     return before is None or row.score.clear_rate > before.score.clear_rate
 
 
@@ -209,13 +211,13 @@ def _stem(target: Path) -> str:
     return target.stem if target.suffix == SUFFIX else run_of(target).name
 
 
-def _replaced(board: Scoreboard, levels: set[str]) -> set[str]:
+def replaced_by(board: Scoreboard, levels: set[str]) -> set[str]:
     """Hashes of the policies that no row needs once some levels have new rows."""
     kept = {row.policy for level, row in board.rows.items() if level not in levels}
     return {row.sha256 for row in board.rows.values() if row.policy not in kept}
 
 
-def _free_name(folder: Path, place: Path, stem: str, replaceable: set[str]) -> str:
+def free_name(folder: Path, place: Path, stem: str, replaceable: set[str]) -> str:
     """A name that no file has, unless its content is known: nothing else is ever replaced.
 
     Args:
@@ -233,7 +235,7 @@ def _free_name(folder: Path, place: Path, stem: str, replaceable: set[str]) -> s
         number += 1
 
 
-def _remove_replaced(folder: Path, before: Scoreboard, after: Scoreboard) -> None:
+def remove_replaced(folder: Path, before: Scoreboard, after: Scoreboard) -> None:
     """Removes policies that no row names any more, if they are still the files that it measured."""
     used = {row.policy for row in after.rows.values()}
     for row in before.rows.values():

@@ -29,6 +29,7 @@ class Scores(PluginOptions):
       warpzone scoreboard campaign/ --verify
       warpzone scoreboard campaign/ --export policies/    # policies that reach the goal
       warpzone scoreboard policies/ --add runs/mario-1-1 runs/mario-1-2
+      warpzone scoreboard policies/ --merge campaign/ other-campaign/
       warpzone scoreboard policies/ --verify --level 1-1
     """
 
@@ -52,6 +53,12 @@ class Scores(PluginOptions):
         "measured before keeps its measurement: train it further to get a new one.",
         metavar="RUN",
     )
+    merge: tuple[Path, ...] = option(
+        (),
+        "Take the rows of these scoreboards that are better, with their policies, and all of their "
+        "measurements. Nothing is measured again.",
+        metavar="FOLDER",
+    )
     goal: float = option(
         0.9,
         "Clear rate that counts as mastered, for a new scoreboard.",
@@ -71,7 +78,10 @@ class Scores(PluginOptions):
         """Shows, verifies or extends a scoreboard."""
         from warpzone.campaign.board_json import read_board
 
-        board = self._add() if self.add else read_board(self.folder)
+        if self.merge:
+            board = self._merge()
+        else:
+            board = self._add() if self.add else read_board(self.folder)
         if self.verify:
             return self._verify(board)
         self._show(board)
@@ -82,14 +92,31 @@ class Scores(PluginOptions):
             print(f"{len(chosen.rows)} levels exported to {self.export}")
         return 0
 
-    def _add(self) -> Scoreboard:
-        from warpzone.campaign.board_files import add_policy, open_board
-        from warpzone.campaign.board_text import score_line
+    def _open(self) -> Scoreboard:
+        from warpzone.campaign.board_files import open_board
         from warpzone.campaign.scoreboard import Measuring, Scoreboard
 
         others = min(self.episodes, Measuring().other_episodes)
-        new = Scoreboard(self.goal, Measuring(self.episodes, others))
-        board = open_board(self.folder, new)
+        return open_board(self.folder, Scoreboard(self.goal, Measuring(self.episodes, others)))
+
+    def _merge(self) -> Scoreboard:
+        from warpzone.campaign.board_merge import merge_board
+        from warpzone.campaign.board_text import score_line
+
+        board = self._open()
+        for source in self.merge:
+            board, taken = merge_board(self.folder, board, source)
+            for row in taken:
+                print(f"{row.level} from {source}: {score_line(row)}", flush=True)
+            if not taken:
+                print(f"no row of {source} is better", flush=True)
+        return board
+
+    def _add(self) -> Scoreboard:
+        from warpzone.campaign.board_files import add_policy
+        from warpzone.campaign.board_text import score_line
+
+        board = self._open()
         for target in self.add:
             added = add_policy(self.folder, board, target)
             board = added.board

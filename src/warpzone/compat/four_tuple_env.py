@@ -6,6 +6,8 @@ from typing import Any
 
 import gymnasium as gym
 
+from warpzone.envs.single import MarioEnv
+
 
 class FourTupleEnv(gym.Wrapper[Any, Any, Any, Any]):
     """`step` returns (obs, reward, done, info) and `reset` the observation, as before Gym 0.26."""
@@ -24,7 +26,9 @@ class FourTupleEnv(gym.Wrapper[Any, Any, Any, Any]):
 
     def render(self, mode: str = "human") -> Any:
         """Returns the frame for mode 'rgb_array'; there is no window for 'human'."""
-        return self.env.unwrapped.machine.screen if mode == "rgb_array" else None
+        env = self.env.unwrapped
+        assert isinstance(env, MarioEnv)
+        return env.machine.screen if mode == "rgb_array" else None
 
     def seed(self, seed: int | None = None) -> list[int | None]:
         """Starts an episode with a seed, as `env.seed(0)` did for the next `reset`."""

@@ -7,7 +7,7 @@ version 7.4, and controller bytes as actions.
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, Literal
 
 import gymnasium as gym
 
@@ -28,7 +28,7 @@ def make(
     id: str,
     *,
     stages: list[str] | None = None,
-    render_mode: str | None = None,
+    render_mode: Literal["rgb_array"] | None = None,
     four_tuple: bool = False,
     **options: Any,
 ) -> gym.Env[Any, Any]:
