@@ -69,7 +69,13 @@ def _without_paths(config: TrainConfig) -> TrainConfig:
         config,
         env=replace(config.env, rom=""),
         starts=replace(config.starts, solutions=Path(config.starts.solutions).name),
-        run=replace(config.run, runs=RunOptions().runs, plugins=plugins),
+        distill=replace(config.distill, teachers=Path(config.distill.teachers).name),
+        run=replace(
+            config.run,
+            runs=RunOptions().runs,
+            plugins=plugins,
+            init_from=Path(config.run.init_from).name,
+        ),
     )
 
 
