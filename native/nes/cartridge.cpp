@@ -15,7 +15,8 @@ std::string count(std::size_t bytes) { return std::to_string(bytes) + " bytes"; 
 
 }  // namespace
 
-std::shared_ptr<const Cartridge> Cartridge::parse(std::span<const std::uint8_t> image) {
+std::shared_ptr<const Cartridge> Cartridge::parse(std::span<const std::uint8_t> image,
+                                                  bool compile) {
   if (image.size() < kHeaderSize) {
     throw CartridgeError("not an iNES image: it has only " + count(image.size()) +
                          ", the header alone takes 16");
@@ -70,6 +71,10 @@ std::shared_ptr<const Cartridge> Cartridge::parse(std::span<const std::uint8_t> 
       (image[6] & 0x01) != 0 ? Mirroring::kVertical : Mirroring::kHorizontal;
   cartridge->mapper_ = make_mapper0(static_cast<std::uint32_t>(program_size), mirroring);
   cartridge->decoded_ = decode_program(cartridge->program_.data());
+  if (compile) {
+    cartridge->compiled_ =
+        CompiledProgram::compile(cartridge->decoded_, cartridge->program_.data());
+  }
   cartridge->fingerprint_ =
       hash_bytes(cartridge->patterns_, hash_bytes(cartridge->program_, image[6] & 0x01u));
   return cartridge;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "nes/compiled_program.hpp"
 #include "nes/mapper.hpp"
 #include "nes/program.hpp"
 
@@ -23,12 +24,16 @@ struct CartridgeError : std::runtime_error {
 class Cartridge {
  public:
   /// Parses an iNES or NES 2.0 image. Throws CartridgeError with one sentence naming the fault.
-  static std::shared_ptr<const Cartridge> parse(std::span<const std::uint8_t> image);
+  /// Without `compile`, consoles interpret the program.
+  static std::shared_ptr<const Cartridge> parse(std::span<const std::uint8_t> image,
+                                                bool compile = true);
 
   /// The 32 KiB at $8000-$FFFF as the processor sees them at power-on.
   const std::uint8_t* program() const { return program_.data(); }
   /// The same 32 KiB decoded for the fast interpreter.
   const DecodedProgram& decoded() const { return decoded_; }
+  /// The same as machine code; null where it is interpreted.
+  const CompiledProgram* compiled() const { return compiled_.get(); }
 
   bool has_pattern_ram() const { return patterns_.empty(); }
   /// 8 KiB pattern memory, or empty when the cartridge has RAM in its place.
@@ -48,6 +53,7 @@ class Cartridge {
   std::vector<std::uint64_t> pattern_rows_;
   std::unique_ptr<const Mapper> mapper_;
   DecodedProgram decoded_;
+  std::unique_ptr<const CompiledProgram> compiled_;
   std::uint64_t fingerprint_ = 0;
 };
 

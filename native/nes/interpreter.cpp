@@ -10,19 +10,12 @@
 
 #include "nes/interpreter_macros.hpp"
 #include "nes/machine.hpp"
+#include "nes/packed_flags.hpp"
 
 namespace warpzone::nes {
 namespace {
 
 using Word = std::uint32_t;
-
-/// Z is set when the low byte is zero, N when bit 7 or bit 15 is set: BIT and PLP can set both.
-constexpr Word kNegativeBits = 0x8080;
-
-Word pack_nz(Word p) {
-  const Word low = (p & flag::kZero) != 0 ? 0 : 1;
-  return low | ((p & flag::kNegative) != 0 ? 0x8000u : 0u);
-}
 
 /// What a waiting loop looked like the last time round.
 struct LastTurn {
@@ -62,7 +55,7 @@ struct LastTurn {
     NEXT();                             \
   } while (false)
 
-bool Machine::run_program(const Horizon& horizon) {
+bool Machine::interpret(const Horizon& horizon, Extent extent) {
 #if defined(WARPZONE_COMPUTED_GOTO)
 #define LABEL(what) &&label_##what,
 #define LABEL_2(what, where) &&label_##what##where,
@@ -73,9 +66,12 @@ bool Machine::run_program(const Horizon& horizon) {
 #define CAREFUL(...) &&careful,
   static const void* const kCareful[] = {WARPZONE_SPECIAL(CAREFUL) WARPZONE_REGULAR(CAREFUL)
                                              WARPZONE_CHAINS(CAREFUL) WARPZONE_PAIRS(CAREFUL)};
+#define STOP(...) &&leave,
+  static const void* const kStop[] = {WARPZONE_SPECIAL(STOP) WARPZONE_REGULAR(STOP)
+                                          WARPZONE_CHAINS(STOP) WARPZONE_PAIRS(STOP)};
   const void* const* labels = kLabels;
 #else
-  bool careful = false;
+  bool careful = false, done = false;
 #endif
   const Instruction* const code = cartridge->decoded().data();
   const std::uint8_t* const program = cartridge->program();
@@ -96,9 +92,7 @@ bool Machine::run_program(const Horizon& horizon) {
 
   const auto began = [&] { return cycle - at->run; };
   const auto status = [&] {
-    return static_cast<std::uint8_t>(other | carry | ((nz & 0xFF) == 0 ? flag::kZero : 0) |
-                                     ((nz & kNegativeBits) != 0 ? flag::kNegative : 0) |
-                                     (overflow != 0 ? flag::kOverflow : 0));
+    return static_cast<std::uint8_t>(other | unpack_flags(nz, carry, overflow));
   };
   // Interrupts that are up but masked wait for the literal processor to be let in.
   const auto would_interrupt = [&](Word p) {
@@ -111,9 +105,20 @@ bool Machine::run_program(const Horizon& horizon) {
     other = (p & (flag::kInterrupt | flag::kDecimal)) | flag::kUnused;
   };
 
+  if (extent == Extent::kOperation) {
+    cycle += at->run;
+#if defined(WARPZONE_COMPUTED_GOTO)
+    labels = kStop;
+    goto* kLabels[static_cast<std::size_t>(at->operation)];
+#else
+    goto dispatch;
+#endif
+  }
   ENTER();
 #if !defined(WARPZONE_COMPUTED_GOTO)
 dispatch:
+  if (done) goto leave;
+  done = extent == Extent::kOperation;
   if (careful && began() >= limit) goto leave;
   switch (careful ? at->plain : at->operation) {
 #endif
@@ -200,6 +205,10 @@ dispatch:
       if (!taken[(static_cast<unsigned>(at->plain) - static_cast<unsigned>(Operation::kBplBranch)) &
                  7]) {
         PASS(2);
+        if (extent == Extent::kLoop) {
+          cycle += at->run;
+          goto leave;
+        }
         ENTER();
       }
       cycle += at->extra;
@@ -235,6 +244,7 @@ dispatch:
 #endif
 
 near_limit:
+  if (extent == Extent::kOperation) goto leave;
 #if defined(WARPZONE_COMPUTED_GOTO)
   labels = kCareful;
 careful:

@@ -66,9 +66,21 @@ class Machine {
   };
   bool can_run_ahead() const;
   Horizon horizon() const;
-  /// Runs decoded program code until the limit or an instruction that needs the literal path
-  /// (interpreter.cpp). Returns false in the latter case.
+  /// Runs program code until the limit, or until the horizon may have moved, or up to an
+  /// instruction that needs the literal path. Returns false in the last case.
   bool run_program(const Horizon& horizon);
+  enum class Extent {
+    kAll,        ///< As far as possible.
+    kOperation,  ///< One operation, whole loops included.
+    kLoop,       ///< Until a loop that waits has been left.
+  };
+  /// The same in decoded code (interpreter.cpp), up to the given extent.
+  bool interpret(const Horizon& horizon, Extent extent);
+  /// The same in compiled code (compiled_run.cpp), up to where the interpreter is needed.
+  CompiledExit run_compiled(const CompiledProgram& compiled, const Horizon& horizon);
+  static std::uint32_t read_device(void* machine, std::uint32_t address, std::uint64_t cycle);
+  static void write_device(void* machine, std::uint32_t address, std::uint64_t cycle,
+                           std::uint32_t value);
   /// Whether a write to a register that switches interrupts leaves the lines as they are.
   bool can_switch(std::uint16_t address, std::uint8_t value, std::uint64_t cycle);
   /// Indexed accesses to anywhere; false, with nothing done, if they need the literal path.
