@@ -68,7 +68,7 @@ void bind_console(nb::module_& module) {
       .def(
           "__init__",
           [](Console* self, const nb::bytes& image, bool exact) {
-            new (self) Console(nes::Cartridge::parse(span_of(image)), exact);
+            new (self) Console(nes::Cartridge::parse(span_of(image), !exact), exact);
           },
           "image"_a, "exact"_a = false)
       .def("power_on", &Console::power_on, "Switches off and on: memory is cleared.")

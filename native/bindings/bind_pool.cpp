@@ -195,8 +195,8 @@ void bind_pool(nb::module_& module) {
           "__init__",
           [](Pool* self, const nb::bytes& image, const std::string& game, const EnvConfig& config,
              int lanes, int threads) {
-            new (self) Pool(nes::Cartridge::parse(span_of(image)), game_named(game), config, lanes,
-                            threads);
+            new (self) Pool(nes::Cartridge::parse(span_of(image), !config.exact), game_named(game),
+                            config, lanes, threads);
           },
           "image"_a, "game"_a, "config"_a, "lanes"_a, "threads"_a)
       .def_prop_ro("size", &Pool::size)

@@ -18,10 +18,11 @@ namespace warpzone::nes {
 
 /// What compiled code reads and writes. Registers are as in interpreter_macros.hpp.
 struct CompiledContext {
-  /// Reads or writes a device at a cycle.
-  using Read = std::uint32_t (*)(void* machine, std::uint32_t address, std::uint64_t cycle);
-  using Write = void (*)(void* machine, std::uint32_t address, std::uint64_t cycle,
-                         std::uint32_t value);
+  /// Reads or writes a device in a cycle. A negative result means that nothing has been done, since
+  /// the literal path is needed.
+  using Read = std::int32_t (*)(void* machine, std::uint32_t address, std::uint64_t cycle);
+  using Write = std::int32_t (*)(void* machine, std::uint32_t address, std::uint64_t cycle,
+                                 std::uint32_t value);
 
   std::uint64_t cycle;  ///< When the instruction at `at` begins.
   std::uint64_t guard;  ///< Runs that end later are not begun.
@@ -29,6 +30,8 @@ struct CompiledContext {
   void* machine;
   Read read;
   Write write;
+  Read read_far;  ///< Of a table whose base is in the address, with the index in the upper half.
+  Write write_far;
   const void* tables;  ///< Set by `run`.
   std::uint32_t at;    ///< Index of an instruction.
   std::uint32_t a, x, y, sp, nz, carry, overflow;

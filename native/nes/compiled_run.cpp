@@ -4,17 +4,34 @@
 
 namespace warpzone::nes {
 
-std::uint32_t Machine::read_device(void* machine, std::uint32_t address, std::uint64_t cycle) {
+std::int32_t Machine::read_device(void* machine, std::uint32_t address, std::uint64_t cycle) {
   Machine& self = *static_cast<Machine*>(machine);
   // The byte on the bus before a device answers is the high byte of its address.
   self.state.open_bus = static_cast<std::uint8_t>(address >> 8);
   return self.bus_read(static_cast<std::uint16_t>(address), cycle);
 }
 
-void Machine::write_device(void* machine, std::uint32_t address, std::uint64_t cycle,
-                           std::uint32_t value) {
+std::int32_t Machine::write_device(void* machine, std::uint32_t address, std::uint64_t cycle,
+                                   std::uint32_t value) {
   static_cast<Machine*>(machine)->bus_write(static_cast<std::uint16_t>(address),
                                             static_cast<std::uint8_t>(value), cycle);
+  return 0;
+}
+
+std::int32_t Machine::read_table(void* machine, std::uint32_t address, std::uint64_t cycle) {
+  const auto base = static_cast<std::uint16_t>(address);
+  std::uint32_t value = 0;
+  const bool done = static_cast<Machine*>(machine)->read_far(
+      base, (base + (address >> 16)) & 0xFFFF, cycle, value);
+  return done ? static_cast<std::int32_t>(value) : -1;
+}
+
+std::int32_t Machine::write_table(void* machine, std::uint32_t address, std::uint64_t cycle,
+                                  std::uint32_t value) {
+  const auto base = static_cast<std::uint16_t>(address);
+  const bool done = static_cast<Machine*>(machine)->write_far(
+      base, (base + (address >> 16)) & 0xFFFF, static_cast<std::uint8_t>(value), cycle);
+  return done ? 0 : -1;
 }
 
 bool Machine::run_program(const Horizon& horizon) {
@@ -44,6 +61,8 @@ CompiledExit Machine::run_compiled(const CompiledProgram& compiled, const Horizo
       .machine = this,
       .read = read_device,
       .write = write_device,
+      .read_far = read_table,
+      .write_far = write_table,
       .tables = nullptr,
       .at = cpu.pc & 0x7FFFu,
       .a = cpu.a,

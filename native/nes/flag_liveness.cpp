@@ -87,6 +87,8 @@ bool may_stop(const Instruction& instruction) {
     case Where::kIny:
     case Where::kWix:
     case Where::kWiy:
+    case Where::kFax:
+    case Where::kFay:
       return true;
     default:
       return false;

@@ -18,7 +18,7 @@ enum class What : std::uint8_t {
 };
 enum class Where : std::uint8_t {
   kNone, kImplied, kBranch, kImm, kRam, kZpx, kZpy, kInx, kIny, kRax, kRay, kWax, kWay, kWix, kWiy,
-  kRox, kRoy, kDevice
+  kRox, kRoy, kFax, kFay, kDevice
 };
 // clang-format on
 
@@ -27,13 +27,17 @@ struct Parts {
   Where where = Where::kNone;
 };
 
-/// Nothing for operations that are not regular, except those that read or write a device.
+/// Nothing for operations that are not regular, except those that reach devices.
 constexpr Parts parts_of(Operation operation) {
   switch (operation) {
 #define WARPZONE_PARTS(what, where) \
   case Operation::k##what##where:   \
     return {What::k##what, Where::k##where};
     WARPZONE_REGULAR(WARPZONE_PARTS)
+    WARPZONE_PARTS(Lda, Fax)
+    WARPZONE_PARTS(Lda, Fay)
+    WARPZONE_PARTS(Sta, Fax)
+    WARPZONE_PARTS(Sta, Fay)
     WARPZONE_PARTS(Lda, Device)
     WARPZONE_PARTS(Ldx, Device)
     WARPZONE_PARTS(Ldy, Device)

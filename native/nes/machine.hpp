@@ -78,9 +78,13 @@ class Machine {
   bool interpret(const Horizon& horizon, Extent extent);
   /// The same in compiled code (compiled_run.cpp), up to where the interpreter is needed.
   CompiledExit run_compiled(const CompiledProgram& compiled, const Horizon& horizon);
-  static std::uint32_t read_device(void* machine, std::uint32_t address, std::uint64_t cycle);
-  static void write_device(void* machine, std::uint32_t address, std::uint64_t cycle,
-                           std::uint32_t value);
+  /// What it calls (see CompiledContext).
+  static std::int32_t read_device(void* machine, std::uint32_t address, std::uint64_t cycle);
+  static std::int32_t write_device(void* machine, std::uint32_t address, std::uint64_t cycle,
+                                   std::uint32_t value);
+  static std::int32_t read_table(void* machine, std::uint32_t address, std::uint64_t cycle);
+  static std::int32_t write_table(void* machine, std::uint32_t address, std::uint64_t cycle,
+                                  std::uint32_t value);
   /// Whether a write to a register that switches interrupts leaves the lines as they are.
   bool can_switch(std::uint16_t address, std::uint8_t value, std::uint64_t cycle);
   /// Indexed accesses to anywhere; false, with nothing done, if they need the literal path.

@@ -53,7 +53,9 @@ class Translator {
         limit_exit_(assembler_.new_label()),
         special_exit_(assembler_.new_label()),
         read_device_(assembler_.new_label()),
-        write_device_(assembler_.new_label()) {}
+        write_device_(assembler_.new_label()),
+        read_far_(assembler_.new_label()),
+        write_far_(assembler_.new_label()) {}
 
   Translation translate() {
     write_entry();
@@ -134,7 +136,9 @@ class Translator {
   void write_device_calls() {
     for (const auto& [label, function] :
          {std::pair{read_device_, offsetof(CompiledContext, read)},
-          std::pair{write_device_, offsetof(CompiledContext, write)}}) {
+          std::pair{write_device_, offsetof(CompiledContext, write)},
+          std::pair{read_far_, offsetof(CompiledContext, read_far)},
+          std::pair{write_far_, offsetof(CompiledContext, write_far)}}) {
       assembler_.bind(label);
       for (const Reg reg : kVolatile) assembler_.push(reg);
       assembler_.alu_64(Alu::kSub, Reg::kRsp, 8);
@@ -196,7 +200,10 @@ class Translator {
         assembler_.bind(check(at));
         write_check(at);
       }
-      if (!relies) assembler_.bind(body(at));
+      if (!relies) {
+        known_ = {};  // Not to those who jump here.
+        assembler_.bind(body(at));
+      }
       const Instruction& instruction = program_[at];
       const Parts parts = parts_of(instruction.plain);
       if (parts.where == Where::kBranch) {
@@ -563,6 +570,8 @@ class Translator {
         break;
     }
     if (parts.where == Where::kImplied) return write_implied(at, parts.what);
+    if (parts.where == Where::kFax) return write_far_read(at, kX);
+    if (parts.where == Where::kFay) return write_far_read(at, kY);
     const Operand operand = operand_of(at, parts.where);
     known_.forget_host();
     write_read(at, parts.what, operand);
@@ -580,7 +589,36 @@ class Translator {
       assembler_.call(write_device_);
       return;
     }
+    if (where == Where::kFax || where == Where::kFay) {
+      address_far(at, where == Where::kFax ? kX : kY, 4);
+      assembler_.move(kValue, from);
+      call_far(at, write_far_);
+      return;
+    }
     assembler_.store_byte(operand_of(at, where).memory, from);
+  }
+
+  /// Tables that reach a device, or wrap at the end of memory.
+  void write_far_read(std::size_t at, Reg index) {
+    known_.forget_host();
+    address_far(at, index, 3);
+    call_far(at, read_far_);
+    assembler_.move(kA, kValue);
+    add_crossing(program_[at], index);
+    set_nz(at, kA, false);
+  }
+
+  void address_far(std::size_t at, Reg index, int cycle) {
+    assembler_.address_64(kSpare, {kCycle, cycle - run(at)});
+    assembler_.move(kAddress, index);
+    assembler_.shift_left(kAddress, 16);
+    assembler_.alu(Alu::kOr, kAddress, program_[at].operand);
+  }
+
+  void call_far(std::size_t at, Label function) {
+    assembler_.call(function);
+    assembler_.alu(Alu::kCmp, kValue, 0);
+    assembler_.jump_if(Condition::kSign, stop_label(at));
   }
 
   void write_read(std::size_t at, What what, const Operand& operand) {
@@ -794,7 +832,7 @@ class Translator {
   const DecodedProgram& program_;
   const std::vector<std::uint8_t> live_;
   Assembler assembler_;
-  const Label limit_exit_, special_exit_, read_device_, write_device_;
+  const Label limit_exit_, special_exit_, read_device_, write_device_, read_far_, write_far_;
   Known known_;
   std::vector<std::size_t> wanted_;  ///< Instructions whose check is jumped to.
   std::vector<Stop> stops_;

@@ -37,7 +37,8 @@ inline Memory playing(int x = 40, int y = 176) {
   return memory;
 }
 
-inline std::shared_ptr<const nes::Cartridge> cartridge_at(const std::string& path) {
+inline std::shared_ptr<const nes::Cartridge> cartridge_at(const std::string& path,
+                                                          bool compile = true) {
   std::ifstream file(path, std::ios::binary);
   if (!file) {
     std::printf("skipped: no ROM at %s\n", path.c_str());
@@ -45,17 +46,17 @@ inline std::shared_ptr<const nes::Cartridge> cartridge_at(const std::string& pat
   }
   const std::vector<std::uint8_t> image((std::istreambuf_iterator<char>(file)),
                                         std::istreambuf_iterator<char>());
-  return nes::Cartridge::parse(image);
+  return nes::Cartridge::parse(image, compile);
 }
 
 /// The game named by WARPZONE_ROM, or nothing, with a word about it.
-inline std::shared_ptr<const nes::Cartridge> game_cartridge() {
+inline std::shared_ptr<const nes::Cartridge> game_cartridge(bool compile = true) {
   const char* path = std::getenv("WARPZONE_ROM");
   if (path == nullptr || *path == '\0') {
     std::printf("skipped: no ROM\n");
     return nullptr;
   }
-  return cartridge_at(path);
+  return cartridge_at(path, compile);
 }
 
 /// The Lost Levels, which the public wheel keeps in the same folder.
