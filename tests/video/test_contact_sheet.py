@@ -30,7 +30,7 @@ CONFIG = TrainConfig(
     learn=LearnOptions(rollout_steps=8, minibatch_size=16),
     run=RunOptions(steps=64, torch_threads=1, device="cpu", precision="float32", video_minutes=0.0),
 )
-GAP, HEIGHT, WIDTH = 4, 240, 256
+GAP, HEIGHT, WIDTH, CAPTION = 4, 240, 256, 13
 
 
 @pytest.fixture(scope="module")
@@ -42,10 +42,12 @@ def run(tmp_path_factory: pytest.TempPathFactory, rom_path: Path) -> RunDirector
 def test_an_image_shows_how_every_episode_ended(run: RunDirectory, tmp_path: Path) -> None:
     path = record_contact_sheet(run.path, tmp_path / "ends.png", num_envs=5)
     sheet = iio.imread(path)
-    assert sheet.shape == (2 * (HEIGHT + GAP) - GAP, 3 * (WIDTH + GAP) - GAP, 3)
+    assert sheet.shape == (2 * (HEIGHT + CAPTION + GAP) - GAP, 3 * (WIDTH + GAP) - GAP, 3)
+    captions = sheet[HEIGHT : HEIGHT + CAPTION, :WIDTH].reshape(-1, 3)
+    assert tuple(sheet[1, 1]) in {tuple(colour) for colour in captions}, "in the border's colour"
     borders = {tuple(sheet[1, column * (WIDTH + GAP) + 1]) for column in range(3)}
     assert borders <= {(60, 200, 80), (220, 50, 50), (130, 130, 130)}
-    assert not sheet[HEIGHT + GAP :, 2 * (WIDTH + GAP) :].any(), "the sixth cell is empty"
+    assert not sheet[HEIGHT + CAPTION + GAP :, 2 * (WIDTH + GAP) :].any(), "the sixth cell is empty"
 
 
 @pytest.mark.parametrize(("name", "shrink"), [("sheet.mp4", 1), ("sheet.gif", 2)])
@@ -55,8 +57,9 @@ def test_a_video_shows_the_environments_side_by_side(
     command = ["video", str(run.path), "--contact-sheet", "--num-envs", "2"]
     assert cli.main([*command, "-o", str(tmp_path / name)]) == 0
     frames = iio.imread(tmp_path / name)
-    assert frames.shape[1:3] == (HEIGHT // shrink, (2 * WIDTH + GAP) // shrink)
-    assert len(frames) > 30, "the final two seconds alone are thirty frames"
+    size = HEIGHT // shrink + CAPTION, 2 * WIDTH // shrink + GAP
+    assert frames.shape[1:3] == tuple(length + length % 2 * (shrink == 1) for length in size)
+    assert len(frames) > 30 // shrink**2, "the final two seconds alone are that many frames"
     assert not np.array_equal(frames[0], frames[-1])
 
 
@@ -69,7 +72,7 @@ def test_an_invalid_num_envs_or_suffix_is_rejected(run: RunDirectory, tmp_path: 
 
 
 def test_an_episode_can_be_recorded_as_a_gif(run: RunDirectory, tmp_path: Path) -> None:
-    path = record_policy(run.path, tmp_path / "run.gif", max_seeds=1)
+    path = record_policy(run.path, tmp_path / "run.gif", max_seeds=1).path
     assert path.read_bytes()[:4] == b"GIF8"
 
 

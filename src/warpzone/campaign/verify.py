@@ -11,6 +11,7 @@ from warpzone.campaign.protocols import PROTOCOLS, row_seed
 from warpzone.campaign.scoreboard import Row, Scoreboard, all_levels
 from warpzone.errors import CheckpointError
 from warpzone.evaluation.policy_file import read_policy_file
+from warpzone.evaluation.total_progress import OnProgress, TotalProgress
 from warpzone.evaluation.trained import load_policy
 
 
@@ -26,26 +27,32 @@ class Verdict:
         return f"{self.level}: {'; '.join(self.problems) if self.problems else 'holds'}"
 
 
-def verify(folder: Path, board: Scoreboard, levels: Sequence[str] = ()) -> Iterator[Verdict]:
+def verify(
+    folder: Path,
+    board: Scoreboard,
+    levels: Sequence[str] = (),
+    progress: OnProgress | None = None,
+) -> Iterator[Verdict]:
     """Measures every row again, in the order of the game.
 
     Args:
         folder: The scoreboard's folder.
         board: The scoreboard.
         levels: Levels to measure; all by default.
+        progress: Called after each step.
     """
-    for level in levels or all_levels():
-        row = board.rows.get(level)
-        if row is None:
-            continue
+    rows = [board.rows[level] for level in levels or all_levels() if level in board.rows]
+    episodes = sum(result.episodes for row in rows for result in row.results.values())
+    total = TotalProgress(episodes, progress)
+    for row in rows:
         try:
-            problems = list(_problems(folder, board, row))
+            problems = list(_problems(folder, board, row, total))
         except CheckpointError as error:
             problems = [str(error)]
-        yield Verdict(level, problems)
+        yield Verdict(row.level, problems)
 
 
-def _problems(folder: Path, board: Scoreboard, row: Row) -> Iterator[str]:
+def _problems(folder: Path, board: Scoreboard, row: Row, total: TotalProgress) -> Iterator[str]:
     path = folder / row.policy
     found = read_policy_file(path).sha256
     if found != row.sha256:
@@ -62,7 +69,8 @@ def _problems(folder: Path, board: Scoreboard, row: Row) -> Iterator[str]:
         if before is None:
             continue
         seed = row_seed(row.sha256, row.level, protocol)
-        result = measure(trained, row.level, before.episodes, seed, protocol)
+        progress = total.part(row.level, before.episodes)
+        result = measure(trained, row.level, before.episodes, seed, protocol, progress=progress)
         if (result.clears, result.episodes) != (before.clears, before.episodes):
             yield (
                 f"{protocol.name}: {result.clears} of {result.episodes} clear instead of "

@@ -102,12 +102,12 @@ class Evaluate(PluginOptions):
 
     def run(self) -> int:
         """Evaluates and writes the results."""
-        from warpzone.commands.progress import EpisodeProgress
+        from warpzone.commands.progress import CommandProgress
         from warpzone.evaluation.run_evaluation import evaluate_run, results_table, write_results
         from warpzone.evaluation.targets import find_target
 
         target = find_target(self.run_path)
-        with EpisodeProgress() as bar:
+        with CommandProgress("episodes") as bar:
             results, name = evaluate_run(
                 target.path,
                 level=self.level or target.level,

@@ -151,6 +151,7 @@ class Scores(PluginOptions):
 
     def _verify(self, board: Scoreboard) -> int:
         from warpzone.campaign.verify import verify
+        from warpzone.commands.progress import CommandProgress
         from warpzone.envs.setup import expand_levels
         from warpzone.errors import ScoreboardError
 
@@ -159,10 +160,11 @@ class Scores(PluginOptions):
         if missing:
             raise ScoreboardError(f"{self.folder} has no row for {', '.join(missing)}")
         checked = held = 0
-        for verdict in verify(self.folder, board, levels):
-            checked += 1
-            held += not verdict.problems
-            print(verdict, flush=True)
+        with CommandProgress("episodes") as bar:
+            for verdict in verify(self.folder, board, levels, bar.update):
+                checked += 1
+                held += not verdict.problems
+                print(verdict, flush=True)
         if not checked:
             raise ScoreboardError(f"{self.folder} has no rows to verify yet")
         print(f"{held} of {checked} rows verified; {board.summary}")

@@ -125,8 +125,8 @@ class Train:
         if self.video and not stop:
             from warpzone.video.policy_video import record_policy
 
-            path = record_policy(run.path, run.videos / "final.mp4")
-            say(f"an episode of the trained policy: {path}")
+            recording = record_policy(run.path, run.videos / "final.mp4")
+            say(f"an episode of the trained policy: {recording.path}")
         say(next_line(run, stop))
         return stop.exit_code
 

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from dataclasses import MISSING, dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from warpzone.commands.plugins import PluginOptions
 from warpzone.config.option import option, positional
 from warpzone.config.run import LARGEST_SEED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from warpzone.video.choosing import OnProgress
+    from warpzone.video.video_format import VideoFormat
 
 _MAX_GAMES = 10
 
@@ -20,6 +27,7 @@ class Video(PluginOptions):
       warpzone video 1-1                                  # the policy that comes with Warpzone
       warpzone video runs/mario-1-1 -o run.mp4
       warpzone video runs/mario-1-1 --level 1-2 --seed 3 -o run.gif
+      warpzone video runs/mario-1-1 --speed 4 --scale 3 --fps 30 -o fast.mp4
       warpzone video runs/mario-1-1 --contact-sheet -o many.mp4
       warpzone video runs/mario-1-1 --contact-sheet --num-envs 36 -o ends.png
       warpzone video policies/ --level 1-2 -o 1-2.mp4
@@ -48,12 +56,34 @@ class Video(PluginOptions):
     seed: int = option(
         0,
         "Seed of the episode. Up to ten consecutive seeds are tried, starting with this one; the "
-        "first episode that clears the level is recorded, or else the game that gets furthest.",
+        "first episode that clears is recorded, or else the one that gets furthest.",
         at_least=0,
         at_most=LARGEST_SEED,
         metavar="SEED",
     )
     greedy: bool = option(False, "Always take the most likely action instead of sampling one.")
+    speed: float | None = option(
+        None,
+        "Speed of the game in the video: 2 is twice as fast, 0.5 is slow motion. Defaults to 1, or "
+        "2 for a GIF.",
+        at_least=0.0625,
+        at_most=16.0,
+        metavar="FACTOR",
+    )
+    scale: int | None = option(
+        None,
+        "Video pixels per pixel of the game. Defaults to 2, or 1 for a GIF or a contact sheet.",
+        at_least=1,
+        at_most=16,
+        metavar="N",
+    )
+    fps: float | None = option(
+        None,
+        "Frames per second of video; the speed stays the same. Defaults to 60, or 20 for a GIF.",
+        above=0.0,
+        at_most=60.0,
+        metavar="FPS",
+    )
     contact_sheet: bool = option(
         False,
         "Show many environments side by side, one episode each; the color of the border shows how "
@@ -71,70 +101,99 @@ class Video(PluginOptions):
 
     def run(self) -> int:
         """Records the video."""
-        if self.run_path.suffix == ".solution":
-            return self._record_solution()
+        from warpzone.commands.progress import CommandProgress
         from warpzone.evaluation.targets import find_target
 
-        target = find_target(self.run_path)
-        found = replace(self, run_path=target.path, level=self.level or target.level)
-        return found._record_policy()
+        if self.run_path.suffix == ".solution":
+            self._check_solution()
+            record = self._record_solution
+        else:
+            target = find_target(self.run_path)
+            found = replace(self, run_path=target.path, level=self.level or target.level)
+            record = found._recorder()
+        with CommandProgress() as bar:
+            lines = record(bar.update)
+        for line in (*lines, f"wrote {self.output}"):
+            print(line)
+        return 0
 
-    def _record_policy(self) -> int:
+    def _recorder(self) -> Callable[[OnProgress], list[str]]:
+        """Returns what records this kind of video; it returns lines to print."""
         if self.contact_sheet:
-            from warpzone.video.contact_sheet import record_contact_sheet
+            return self._record_sheet
+        return self._record_game if self.level == "game" else self._record_policy
 
-            path = record_contact_sheet(
-                self.run_path,
-                self.output,
-                num_envs=self.num_envs,
-                level=self.level,
-                seed=self.seed,
-                greedy=self.greedy,
-                rom=self.rom,
-            )
-            print(f"wrote {path}")
-            return 0
+    def _format(self) -> VideoFormat:
+        from warpzone.video.video_format import VideoFormat
+
+        return VideoFormat(self.scale, self.fps, self.speed)
+
+    def _record_policy(self, progress: OnProgress) -> list[str]:
         from warpzone.video.policy_video import record_policy
 
-        if self.level == "game":
-            return self._record_game()
-        path = record_policy(
+        recording = record_policy(
             self.run_path,
             self.output,
             level=self.level,
             seed=self.seed,
             greedy=self.greedy,
             rom=self.rom,
+            video_format=self._format(),
+            progress=progress,
         )
-        print(f"wrote {path}")
-        return 0
+        return [f"{recording.choice.reason}: {recording.outcome}"]
 
-    def _record_game(self) -> int:
+    def _record_sheet(self, progress: OnProgress) -> list[str]:
+        from warpzone.video.contact_sheet import record_contact_sheet
+
+        record_contact_sheet(
+            self.run_path,
+            self.output,
+            num_envs=self.num_envs,
+            level=self.level,
+            seed=self.seed,
+            greedy=self.greedy,
+            rom=self.rom,
+            video_format=self._format(),
+            progress=progress,
+        )
+        return []
+
+    def _record_game(self, progress: OnProgress) -> list[str]:
         from warpzone.video.game_video import record_game
 
-        path, outcome = record_game(
+        recording = record_game(
             self.run_path,
             self.output,
             seed=self.seed,
             greedy=self.greedy,
             max_seeds=_MAX_GAMES,
             rom=self.rom,
+            video_format=self._format(),
+            progress=progress,
         )
-        print(f"{outcome.info['clears']} levels cleared; {outcome}")
-        print(f"wrote {path}")
-        return 0
+        cleared = recording.outcome.info["clears"]
+        return [recording.choice.reason, f"{cleared} levels cleared; {recording.outcome}"]
 
-    def _record_solution(self) -> int:
+    def _check_solution(self) -> None:
         from warpzone.errors import ConfigError
-        from warpzone.search.solution import included_solution, read_solution
-        from warpzone.video.solution_video import record_solution
 
         if self.level is not None or self.seed != 0 or self.greedy or self.contact_sheet:
             raise ConfigError(
                 "a solution has fixed inputs; omit --level, --seed, --greedy and --contact-sheet"
             )
+
+    def _record_solution(self, progress: OnProgress) -> list[str]:
+        from warpzone.search.solution import included_solution, read_solution
+        from warpzone.video.solution_video import record_solution
+
         solution = read_solution(included_solution(self.run_path))
-        outcome = record_solution(solution, self.output, rom=self.rom)
-        print(f"{solution.level}: {outcome}")
-        print(f"wrote {self.output}")
-        return 0
+        steps = len(solution.inputs)
+        outcome = record_solution(
+            solution,
+            self.output,
+            rom=self.rom,
+            video_format=self._format(),
+            on_step=lambda step: progress("recording", step, steps),
+        )
+        return [f"{solution.level}: {outcome}"]

@@ -15,15 +15,13 @@ from warpzone.evaluation.game_results import game_table
 from warpzone.evaluation.level_policies import load_level_policies
 from warpzone.evaluation.policy_file import SUFFIX, read_policy_facts
 from warpzone.evaluation.policy_folder import find_policies, is_policy_folder
+from warpzone.evaluation.total_progress import OnProgress, TotalProgress
 from warpzone.evaluation.trained import TrainedPolicy, checkpoint_of, load_policy
 from warpzone.evaluation.wilson import wilson
 from warpzone.runs.directory import run_of
 from warpzone.runs.levels import held_out_levels, named_levels, trained_levels
 from warpzone.system.atomic_file import check_writable, write_text_atomically
 from warpzone.system.os_errors import describe_os_error
-
-OnProgress = Callable[[str, int, int], None]
-"""Called with a level, the number of its ended episodes and of all its episodes."""
 
 
 def evaluate_run(
@@ -95,7 +93,10 @@ def evaluate_run(
     if warps:
         raise ConfigError("warps concerns whole games only; add --level game")
     results, held_out = [], []
-    for trained, levels in _tasks(target, level, rom):
+    tasks = list(_tasks(target, level, rom))
+    total = TotalProgress(episodes * sum(len(levels) for _, levels in tasks), progress)
+    for load, levels in tasks:
+        trained = load()
         held_out += held_out_levels(trained.config.env)
         for played in levels:
             result = evaluate(
@@ -104,7 +105,7 @@ def evaluate_run(
                 episodes=episodes,
                 seed=seed,
                 wrap=trained.wrap,
-                progress=partial(progress, played) if progress is not None else None,
+                progress=total.part(played, episodes),
                 **(trained.env_options() | env_options),
             )
             results.append(result)
@@ -118,20 +119,20 @@ def evaluate_run(
 
 def _tasks(
     target: Path, level: str | None, rom: Path | None
-) -> Iterator[tuple[TrainedPolicy, list[str]]]:
-    """Each policy with the levels that it plays."""
+) -> Iterator[tuple[Callable[[], TrainedPolicy], list[str]]]:
+    """A function that loads each policy, and the levels that the policy plays."""
     if is_policy_folder(target):
         if level is not None:
             for name in named_levels(level):
-                yield load_policy(target, name, rom), [name]
+                yield partial(load_policy, target, name, rom), [name]
             return
         for path in find_policies(target):
-            yield load_policy(path, rom=rom), read_policy_facts(path).levels
+            yield partial(load_policy, path, rom=rom), read_policy_facts(path).levels
         return
     trained = load_policy(target, rom=rom)
     env = trained.config.env
     own = [*trained_levels(env), *held_out_levels(env)]
-    yield trained, named_levels(level, env.game) if level else own
+    yield lambda: trained, named_levels(level, env.game) if level else own
 
 
 def _names(target: Path) -> tuple[dict[str, str], Path]:

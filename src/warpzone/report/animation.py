@@ -7,7 +7,7 @@ from pathlib import Path
 
 from warpzone.evaluation.trained import load_policy
 from warpzone.video.episode import VideoOptions, record_episode
-from warpzone.video.policy_video import RecordedPolicy, first_clearing_seed, make_recorded_env
+from warpzone.video.policy_video import RecordedPolicy, choose_policy_episode, make_recorded_env
 from warpzone.video.writer import Frame
 
 _FPS = 6  # Frames per second of game time.
@@ -21,7 +21,7 @@ MIME_TYPE = "image/webp"
 
 
 def animate_episode(target: Path, level: str, *, seed: int = 0, shrink: int = 2) -> bytes:
-    """Animates an episode: that of the first seed that clears the level, or else of the last seed.
+    """Animates the first episode that clears the level, or else the one that gets furthest.
 
     Args:
         target: A run, a checkpoint or a policy file.
@@ -42,7 +42,8 @@ def animate_episode(target: Path, level: str, *, seed: int = 0, shrink: int = 2)
     def write(frame: Frame) -> None:
         images.append(Image.fromarray(frame).resize(size, Image.Resampling.BOX))
 
-    seed = first_clearing_seed(env, trained, seed=seed, greedy=False, max_seeds=_MAX_SEEDS)
+    seeds = range(seed, seed + _MAX_SEEDS)
+    seed = choose_policy_episode(env, trained, seeds=seeds, greedy=False).seed
     options = VideoOptions(fps=_FPS, overlay=False)
     policy = RecordedPolicy(trained, seed, greedy=False)
     record_episode(env, policy, write, seed=seed, options=options, after_clear=_FRAMES_AFTER_CLEAR)

@@ -1,30 +1,47 @@
-"""Live progress of running searches on a terminal; prints nothing otherwise."""
+"""Progress of running searches: a live table on a terminal, a line now and then elsewhere."""
 
 from __future__ import annotations
 
 import sys
 import threading
+import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.live import Live
+from rich.progress_bar import ProgressBar
 from rich.table import Table
 
 from warpzone.search.jobs import Job
 from warpzone.search.solve import SearchProgress
 
 _MEGABYTE = 1 << 20
+_SECONDS_BETWEEN_LINES = 30.0
 _HEADINGS = ("level", "seed", "seconds", "frames", "frames/s", "cells", "memory", "solution")
 
 
 class SearchDisplay:
     """A live table of the running searches, shown below the printed lines."""
 
-    def __init__(self, total: int, console: Console | None = None) -> None:
-        """Creates a display for `total` searches."""
+    def __init__(
+        self,
+        total: int,
+        console: Console | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Creates a display for `total` searches.
+
+        Args:
+            total: Number of searches.
+            console: Where to draw; stderr by default.
+            clock: Seconds since any moment.
+        """
         self._console = console or Console(stderr=True)
         self._total = total
+        self._clock = clock
+        self._due = clock() + _SECONDS_BETWEEN_LINES
         self._done = 0
         self._active: dict[Job, SearchProgress] = {}
         self._lock = threading.Lock()
@@ -34,7 +51,7 @@ class SearchDisplay:
         """Shows the table if the console is a terminal."""
         if self._console.is_terminal:
             self._live = Live(
-                get_renderable=self._table,
+                get_renderable=self._contents,
                 console=self._console,
                 refresh_per_second=8,
                 transient=True,
@@ -58,6 +75,9 @@ class SearchDisplay:
         """Records the progress of a search. Thread-safe."""
         with self._lock:
             self._active[job] = progress
+            if not self._console.is_terminal and self._clock() >= self._due:
+                self._due = self._clock() + _SECONDS_BETWEEN_LINES
+                self._print_line()
 
     def finish(self, job: Job) -> None:
         """Removes a search that has ended from the table."""
@@ -65,15 +85,28 @@ class SearchDisplay:
             self._active.pop(job, None)
             self._done += 1
 
-    def _table(self) -> Table:
+    def _print_line(self) -> None:
+        searches = ", ".join(
+            f"{job.level} seed {job.seed} {progress.seconds:.0f} s, {progress.cells:,} cells"
+            for job, progress in self._active.items()
+        )
+        line = f"{self._done} of {self._total} searches done; searching {searches}"
+        self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+    def _contents(self) -> Group:
         with self._lock:
             active, done = dict(self._active), self._done
-        table = Table(title=f"{done} of {self._total} searches done", title_justify="left")
+        table = Table()
         for heading in _HEADINGS:
             table.add_column(heading, justify="right")
         for job, progress in active.items():
             table.add_row(job.level, str(job.seed), *_columns(progress))
-        return table
+        bar = Table.grid(padding=(0, 1))
+        bar.add_row(
+            f"{done} of {self._total} searches done",
+            ProgressBar(total=self._total, completed=done, width=40),
+        )
+        return Group(bar, table)
 
 
 def _columns(progress: SearchProgress) -> tuple[str, ...]:

@@ -20,8 +20,12 @@ from rich.text import Text
 from warpzone.system.output import TolerantStream
 from warpzone.telemetry.advice import HINTS
 from warpzone.telemetry.log_file import PrefixFormatter
+from warpzone.telemetry.resizing import ROOM_FOR_ECHO, ResizeGuard
 
 Mode = Literal["auto", "rich", "plain", "quiet"]
+
+# A panel that is narrower than most terminals survives most changes of their size untouched.
+_WIDEST = 96
 
 
 @dataclass(frozen=True)
@@ -158,10 +162,12 @@ class RichDisplay:
         self._progress: Progress | None = None
         self._began = time.monotonic()
         self._stream = TolerantStream(sys.stdout if stream is None else stream)
+        self._console = Console(file=self._stream)  # type: ignore[arg-type]
+        self._guard = ResizeGuard(self._console)
         self._live = Live(
-            console=Console(file=self._stream),  # type: ignore[arg-type]
+            console=self._console,
             get_renderable=self._render,
-            refresh_per_second=4,
+            refresh_per_second=2,
             redirect_stdout=False,
             redirect_stderr=False,
         )
@@ -174,7 +180,7 @@ class RichDisplay:
 
     def message(self, text: str) -> None:
         """Prints a line above the panel."""
-        self._live.console.print(text, markup=False, highlight=False)
+        self._console.print(text, markup=False, highlight=False)
 
     def close(self) -> None:
         """Draws the last numbers and releases the terminal."""
@@ -192,9 +198,16 @@ class RichDisplay:
             body = Group(_bar(progress), _Numbers(progress))
         level = f" · {progress.level}" if progress is not None else ""
         title = Text.assemble((self._title, "bold"), level)
-        return Panel(
-            body, title=title, title_align="left", subtitle=elapsed, subtitle_align="right"
+        panel = Panel(
+            body,
+            title=title,
+            title_align="left",
+            subtitle=elapsed,
+            subtitle_align="right",
+            width=max(1, min(_WIDEST, self._console.width - ROOM_FOR_ECHO)),
         )
+        self._guard.before_drawing(panel)
+        return panel
 
 
 def _bar(progress: Progress) -> RenderableType:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -14,14 +13,18 @@ from warpzone.envs.wrapping import EpisodeEnv
 from warpzone.errors import ConfigError
 from warpzone.evaluation.trained import Player, load_policy
 from warpzone.runs.levels import named_levels, trained_levels
+from warpzone.video.choosing import OnProgress
 from warpzone.video.image import ImageWriter, contact_sheet
+from warpzone.video.overlay import Colour, caption_bar
 from warpzone.video.recorded_env import FRAMES_PER_SECOND
+from warpzone.video.video_format import VideoFormat
 from warpzone.video.writer import Frame, VideoWriter
 
 _MAX_ENVS = 100
 _MAX_STEPS = 2000
 _BORDER = 4
 _CLEARED, _DIED, _TRUNCATED = (60, 200, 80), (220, 50, 50), (130, 130, 130)
+_PLAYING = (200, 200, 200)
 _FINAL_SECONDS = 2
 
 
@@ -34,11 +37,13 @@ def record_contact_sheet(
     seed: int = 0,
     greedy: bool = False,
     rom: Path | None = None,
+    video_format: VideoFormat | None = None,
+    progress: OnProgress | None = None,
 ) -> Path:
     """Plays one episode per environment and freezes each when its episode ends.
 
-    A frozen environment gets a coloured border: green for cleared, red for died, grey for
-    truncated.
+    Below each environment a caption says its level, its seed and how its episode ended. A frozen
+    environment also gets a coloured border: green for cleared, red for died, grey for truncated.
 
     Args:
         target: A run, a checkpoint, a policy file, or a folder of policy files.
@@ -48,16 +53,21 @@ def record_contact_sheet(
         seed: Seed of the first environment; the others use the following seeds.
         greedy: Always take the most likely action.
         rom: ROM to play instead of the one that the policy was trained with.
+        video_format: Size, frame rate and speed; a video has one frame per step by default, a GIF
+            fewer.
+        progress: Called with the number of ended episodes.
 
     Returns:
         The path of the written file.
     """
     if not 1 <= num_envs <= _MAX_ENVS:
         raise ConfigError(f"num_envs is {num_envs}; it must be from 1 to {_MAX_ENVS}")
+    video_format = video_format or VideoFormat()
     trained = load_policy(target, level, rom)
     options = trained.config.env
+    levels = named_levels(level, options.game) if level else trained_levels(options)
     env = MarioVectorEnv(
-        named_levels(level, options.game) if level else trained_levels(options),
+        levels,
         num_envs=num_envs,
         render_mode="rgb_array",
         autoreset="disabled",
@@ -68,50 +78,94 @@ def record_contact_sheet(
         noop_max=options.noop_max,
         **trained.env_options(),
     )
-    fps = FRAMES_PER_SECOND / options.frame_skip
-    suffix = output.suffix.lower()
-    writer = ImageWriter(output) if suffix == ".png" else VideoWriter(output, fps=fps)
-    shrink = 2 if suffix == ".gif" else 1
-
-    def write(frame: Frame) -> None:
-        writer.write(frame[::shrink, ::shrink])
-
+    names = [f"{levels[index % len(levels)]} seed {seed + index}" for index in range(num_envs)]
+    steps_per_second = FRAMES_PER_SECOND / options.frame_skip
     try:
+        writer, write = _writer(output, video_format, steps_per_second)
         with writer:
             player = trained.player(num_envs, seed, greedy)
             episodes = EpisodeEnv(env, trained.wrap)
-            last = _play(env, episodes, player, seed, write)
-            for _ in range(int(_FINAL_SECONDS * fps)):
-                write(last)
+            sheet = _Sheet(names, shrink=2 if output.suffix.lower() == ".gif" else 1)
+            for running in _play(env, episodes, player, seed, sheet):
+                write(sheet.image())
+                if progress is not None:
+                    progress("playing", num_envs - running, num_envs)
+            for _ in range(int(_FINAL_SECONDS * steps_per_second)):
+                write(sheet.image())
     finally:
         env.close()
     return output
 
 
+def _writer(
+    output: Path, video_format: VideoFormat, steps_per_second: float
+) -> tuple[ImageWriter | VideoWriter, Callable[[Frame], None]]:
+    """Returns the file, and a function that takes one frame per step."""
+    if output.suffix.lower() == ".png":
+        image = ImageWriter(output, video_format.scale or 1)
+        return image, image.write
+    video, resampler = video_format.sheet_writer(output, steps_per_second)
+
+    def write(frame: Frame) -> None:
+        for _ in range(resampler.copies()):
+            video.write(frame)
+
+    return video, write
+
+
+class _Sheet:
+    """The newest frame and the caption of each environment."""
+
+    def __init__(self, names: Sequence[str], shrink: int) -> None:
+        self._names, self._shrink = names, shrink
+        self._frames: list[Frame] = []
+        self._captions: list[tuple[str, Colour]] = [(name, _PLAYING) for name in names]
+
+    def show(self, index: int, frame: Frame) -> None:
+        """Shows a new frame of an environment."""
+        frame = frame[:: self._shrink, :: self._shrink]
+        if index == len(self._frames):
+            self._frames.append(frame)
+        self._frames[index] = frame
+
+    def end(self, index: int, reason: str) -> None:
+        """Freezes an environment whose episode has ended."""
+        colour = _CLEARED if reason == CLEAR else _DIED if is_death(reason) else _TRUNCATED
+        self._frames[index] = _with_border(self._frames[index], colour)
+        ended = "cleared" if reason == CLEAR else reason
+        self._captions[index] = (f"{self._names[index]} {ended}", colour)
+
+    def image(self) -> Frame:
+        """Returns all environments with their captions."""
+        width = self._frames[0].shape[1]
+        return contact_sheet(
+            [
+                np.concatenate([frame, caption_bar(text, width, colour)])
+                for frame, (text, colour) in zip(self._frames, self._captions, strict=True)
+            ]
+        )
+
+
 def _play(
-    env: MarioVectorEnv,
-    episodes: EpisodeEnv,
-    player: Player,
-    seed: int,
-    write: Callable[[Frame], None],
-) -> Frame:
-    """Writes frames until every episode has ended; returns the last frame."""
+    env: MarioVectorEnv, episodes: EpisodeEnv, player: Player, seed: int, sheet: _Sheet
+) -> Iterator[int]:
+    """Plays one episode per environment; yields how many still run before each step."""
     obs = episodes.reset(seed)
     episode_start = np.ones(env.num_envs, np.bool_)
-    frames = _screens(env)
     running = set(range(env.num_envs))
+    for index, screen in enumerate(_screens(env)):
+        sheet.show(index, screen)
     while running:
-        write(contact_sheet(frames))
+        yield len(running)
         obs, _, episode_start, info = episodes.step(player(obs, episode_start))
         screens = _screens(env)
         for index in list(running):
             if episode_start[index]:
                 # The environment has already reset; its previous frame is how the episode ended.
-                frames[index] = _with_border(frames[index], _border_colour(info, index))
+                sheet.end(index, end_name(int(info["end_reason"][index])))
                 running.remove(index)
             else:
-                frames[index] = screens[index]
-    return contact_sheet(frames)
+                sheet.show(index, screens[index])
 
 
 def _screens(env: MarioVectorEnv) -> list[Frame]:
@@ -120,14 +174,7 @@ def _screens(env: MarioVectorEnv) -> list[Frame]:
     return list(screens)
 
 
-def _border_colour(info: dict[str, Any], index: int) -> tuple[int, int, int]:
-    end = end_name(int(info["end_reason"][index]))
-    if end == CLEAR:
-        return _CLEARED
-    return _DIED if is_death(end) else _TRUNCATED
-
-
-def _with_border(frame: Frame, colour: tuple[int, int, int]) -> Frame:
+def _with_border(frame: Frame, colour: Colour) -> Frame:
     """Returns the frame at half brightness with a coloured border."""
     bordered = np.full_like(frame, colour)
     inside = slice(_BORDER, -_BORDER)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ from warpzone.envs.endings import CLEAR, end_name, is_death
 from warpzone.evaluation.policies import Policy
 from warpzone.video.overlay import draw_overlay, observation_image, side_by_side
 from warpzone.video.recorded_env import FRAMES_PER_SECOND, RecordedEnv
+from warpzone.video.resampling import Resampler
 from warpzone.video.wrapped_recording import WrappedRecording
 from warpzone.video.writer import Frame
 
@@ -22,12 +23,14 @@ class VideoOptions:
     """What the recorded frames show.
 
     Attributes:
-        fps: Recorded frames per second of game time, at most 60.
+        fps: Frames per second of video.
+        speed: Speed of the game in the video; 1 is the game's own.
         overlay: Draw the controller and some values below the screen.
         show_obs: Draw the observation next to the screen.
     """
 
     fps: float = FRAMES_PER_SECOND
+    speed: float = 1.0
     overlay: bool = True
     show_obs: bool = False
 
@@ -60,27 +63,28 @@ class Outcome:
 
 
 class FrameRecorder:
-    """Writes the emulated frames of each step, resampled to the requested frame rate."""
+    """Writes the emulated frames of each step, resampled to the requested rate and speed."""
 
     def __init__(self, options: VideoOptions, write: Callable[[Frame], None]) -> None:
         """Creates a recorder that passes each frame to `write`."""
         self._options = options
         self._write = write
-        self._frames = 0
+        self._resampler = Resampler(options.fps / options.speed / FRAMES_PER_SECOND)
 
     def record_step(
-        self, env: RecordedEnv | WrappedRecording, obs: Any, text: dict[str, Any]
+        self, env: RecordedEnv | WrappedRecording, obs: Any, caption: Sequence[str]
     ) -> None:
         """Writes the frames of the last step."""
         view = observation_image(obs) if self._options.show_obs else None
         for screen, buttons in env.frames:
-            due = int(self._frames * self._options.fps / FRAMES_PER_SECOND)
-            before = int((self._frames - 1) * self._options.fps / FRAMES_PER_SECOND)
-            self._frames += 1
-            if due == before and self._frames > 1:
+            copies = self._resampler.copies()
+            if copies == 0:
                 continue
             frame = side_by_side(screen, view) if view is not None else screen
-            self._write(draw_overlay(frame, buttons, text) if self._options.overlay else frame)
+            if self._options.overlay:
+                frame = draw_overlay(frame, buttons, caption)
+            for _ in range(copies):
+                self._write(frame)
 
 
 def record_episode(
@@ -106,34 +110,43 @@ def record_episode(
         options: What the frames show.
         after_clear: Frames to record after a clear.
         on_step: Called with the number of completed steps.
-        extra_text: Called after each action; returns more values to show below the screen.
+        extra_text: Returns more values to show below the screen, by name.
 
     Returns:
         How the episode ended.
     """
+    options = options or VideoOptions()
 
-    def text() -> dict[str, Any]:
-        return _text(info) | (extra_text() if extra_text is not None else {})
+    def caption(end: str = "") -> list[str]:
+        extra = extra_text() if extra_text is not None and not end else {}
+        return _caption(info, options.speed, end, extra)
 
-    recorder = FrameRecorder(options or VideoOptions(), write)
+    recorder = FrameRecorder(options, write)
     policy.reset()
     obs, info = env.reset(seed=seed)
-    recorder.record_step(env, obs, text())
+    recorder.record_step(env, obs, caption())
     total, ended, step = 0.0, False, 0
     while step < steps and not ended:
         obs, reward, terminated, truncated, info = env.step(policy.act(obs, info, env.console))
         total += reward
         ended = terminated or truncated
         step += 1
-        recorder.record_step(env, obs, text())
+        recorder.record_step(env, obs, caption())
         if on_step is not None:
             on_step(step)
     outcome = Outcome(info, total)
     if outcome.cleared or is_death(outcome.end):
         env.run_idle(after_clear if outcome.cleared else _FRAMES_AFTER_DEATH)
-        recorder.record_step(env, obs, text())
+        recorder.record_step(env, obs, caption(outcome.end))
     return outcome
 
 
-def _text(info: dict[str, Any]) -> dict[str, Any]:
-    return {"": f"{info['world']}-{info['stage']}", "x": info["x_pos"], "step": info["steps"]}
+def _caption(info: dict[str, Any], speed: float, end: str, extra: dict[str, Any]) -> list[str]:
+    """Two short lines: where the agent is, and what it expects or how the episode ended."""
+    first = f"level {info['world']}-{info['stage']}  step {info['steps']}"
+    if speed != 1:
+        first += f"  {speed:g}x speed"
+    second = f"position {info['x_pos']}"
+    if end:
+        second += "  cleared" if end == CLEAR else f"  ended by: {end}"
+    return [first, "  ".join([second, *(f"{name} {value}" for name, value in extra.items())])]

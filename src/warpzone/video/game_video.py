@@ -13,12 +13,13 @@ from warpzone.envs.console import Console
 from warpzone.evaluation.game_evaluation import GAME, MAX_STEPS
 from warpzone.evaluation.level_policies import GamePlayer, LevelPolicies, load_level_policies
 from warpzone.evaluation.policies import add_batch_dimension
+from warpzone.video.choosing import Choice, OnProgress, Recording, choose_episode
 from warpzone.video.episode import Outcome, VideoOptions, record_episode
 from warpzone.video.output import check_output
 from warpzone.video.recorded_env import RecordedEnv
-from warpzone.video.writer import Frame, VideoWriter
+from warpzone.video.video_format import VideoFormat
+from warpzone.video.writer import Frame
 
-_SCALE = 2
 _STICKY_PROB, _NOOP_MAX = 0.25, 30
 # For games of which only the outcome matters: no overlay, and as few frames as possible.
 _OUTCOME_ONLY = VideoOptions(fps=1, overlay=False)
@@ -44,7 +45,7 @@ class RecordedGame:
 
     def value_text(self) -> dict[str, Any]:
         """Returns the critic's value estimate for the overlay."""
-        return {"v": f"{self._player.values[0]:.1f}"}
+        return {"value": f"{self._player.values[0]:.1f}"}
 
     def act(self, obs: Any, info: dict[str, Any], console: Console) -> int:
         """Returns the next action."""
@@ -61,7 +62,9 @@ def record_game(
     greedy: bool = False,
     max_seeds: int,
     rom: Path | None = None,
-) -> tuple[Path, Outcome]:
+    video_format: VideoFormat | None = None,
+    progress: OnProgress | None = None,
+) -> Recording:
     """Records a game: the first that rescues the princess, or else the one that gets furthest.
 
     Args:
@@ -71,36 +74,44 @@ def record_game(
         greedy: Always take the most likely action.
         max_seeds: Number of seeds to try.
         rom: ROM to play instead of the one that the policies were trained with.
-
-    Returns:
-        The path of the written file, and how the recorded game ended.
+        video_format: Size, frame rate and speed.
+        progress: Called while games are tried and recorded.
     """
-    video_writer = VideoWriter(output, fps=60, scale=_SCALE)
+    video_format = video_format or VideoFormat()
+    video_writer = video_format.writer(output)
     check_output(output)  # Before minutes are spent on games.
     policies = load_level_policies(target, rom)
     env = RecordedEnv(GAME, sticky_prob=_STICKY_PROB, noop_max=_NOOP_MAX, **policies.env_options())
-    best = _best_seed(env, policies, range(seed, seed + max_seeds), greedy)
-    policy = RecordedGame(policies, best, greedy)
+    choice = _choose_game(env, policies, range(seed, seed + max_seeds), greedy, progress)
+    policy = RecordedGame(policies, choice.seed, greedy)
     with video_writer as video:
         outcome = record_episode(
-            env, policy, video.write, seed=best, steps=MAX_STEPS, extra_text=policy.value_text
+            env,
+            policy,
+            video.write,
+            seed=choice.seed,
+            steps=MAX_STEPS,
+            options=video_format.options(output),
+            on_step=choice.on_step(progress),
+            extra_text=policy.value_text,
         )
-    return output, outcome
+    return Recording(output, choice, outcome)
 
 
-def _best_seed(env: RecordedEnv, policies: LevelPolicies, seeds: range, greedy: bool) -> int:
-    if len(seeds) == 1:
-        return seeds[0]
-    cleared: dict[int, int] = {}
-    for candidate in seeds:
-        policy = RecordedGame(policies, candidate, greedy)
-        outcome = record_episode(
-            env, policy, _discard, seed=candidate, steps=MAX_STEPS, options=_OUTCOME_ONLY
+def _choose_game(
+    env: RecordedEnv,
+    policies: LevelPolicies,
+    seeds: range,
+    greedy: bool,
+    progress: OnProgress | None,
+) -> Choice:
+    def play(seed: int) -> Outcome:
+        policy = RecordedGame(policies, seed, greedy)
+        return record_episode(
+            env, policy, _discard, seed=seed, steps=MAX_STEPS, options=_OUTCOME_ONLY
         )
-        if outcome.cleared:
-            return candidate
-        cleared[candidate] = int(outcome.info["clears"])
-    return max(cleared, key=cleared.__getitem__)
+
+    return choose_episode(play, seeds, lambda outcome: int(outcome.info["clears"]), progress)
 
 
 def _discard(frame: Frame) -> None:

@@ -1,8 +1,8 @@
-"""Drawings around a frame: the controller, a line of text, and the agent's observation."""
+"""Drawings around a frame: the controller, a caption, and the agent's observation."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 from warpzone.envs.actions import BUTTONS
 from warpzone.video.writer import Frame
 
+Colour = tuple[int, int, int]
+
 _BAR_HEIGHT = 24
+_CAPTION_HEIGHT = 13
 _BACKGROUND = (24, 24, 28)
 _IDLE = (74, 74, 84)
 _PRESSED = (255, 200, 60)
@@ -26,11 +29,13 @@ _CONTROLLER = {
     "DOWN": (10, 15, 15, 20),
     "SELECT": (27, 13, 33, 15),
     "START": (36, 13, 42, 15),
-    "B": (47, 9, 53, 15),
-    "A": (57, 9, 63, 15),
+    "B": (47, 4, 53, 10),
+    "A": (57, 4, 63, 10),
 }
 _ROUND = ("A", "B")
+_LETTER_TOP = 11  # Below the round buttons.
 _TEXT_LEFT = 72
+_LINE_TOPS = (1, 12)
 
 # Colours of the planes of the tile grid; later planes are drawn over earlier ones.
 _PLANE_COLOURS = {
@@ -43,13 +48,13 @@ _PLANE_COLOURS = {
 _TILE_PIXELS = 10
 
 
-def draw_overlay(frame: Frame, buttons: int, text: Mapping[str, Any]) -> Frame:
-    """Adds a bar with the controller and some values below a frame.
+def draw_overlay(frame: Frame, buttons: int, caption: Sequence[str]) -> Frame:
+    """Adds a bar with the controller and a caption below a frame.
 
     Args:
         frame: Array of shape (height, width, 3).
         buttons: Controller byte; pressed buttons are highlighted.
-        text: Values to show as "name value"; floats are rounded to two decimals.
+        caption: At most two lines. A frame as wide as the screen has room for 30 characters each.
 
     Returns:
         A new frame that is 24 pixels higher.
@@ -57,20 +62,28 @@ def draw_overlay(frame: Frame, buttons: int, text: Mapping[str, Any]) -> Frame:
     from PIL import Image, ImageDraw
 
     image = Image.fromarray(_controller(buttons, frame.shape[1]))
-    line = "  ".join(f"{name} {_format(value)}" for name, value in text.items())
-    ImageDraw.Draw(image).text((_TEXT_LEFT, 6), line, fill=_TEXT, font=_font())
+    draw = ImageDraw.Draw(image)
+    for line, top in zip(caption, _LINE_TOPS, strict=False):
+        draw.text((_TEXT_LEFT, top), line, fill=_TEXT, font=bitmap_font())
     return np.concatenate([frame, np.asarray(image)])
 
 
-def _format(value: Any) -> str:
-    return f"{value:.2f}" if isinstance(value, float | np.floating) else str(value)
+@lru_cache(maxsize=512)
+def caption_bar(text: str, width: int, colour: Colour) -> Frame:
+    """Returns a bar of 13 pixels with one line of text."""
+    from PIL import Image, ImageDraw
+
+    image = Image.new("RGB", (width, _CAPTION_HEIGHT), _BACKGROUND)
+    ImageDraw.Draw(image).text((3, 1), text, fill=colour, font=bitmap_font())
+    return np.asarray(image)
 
 
 @lru_cache(maxsize=1)
-def _font() -> Any:
+def bitmap_font() -> Any:
+    """Returns a font of 6 x 11 pixels per character that is sharp at its own size."""
     from PIL import ImageFont
 
-    return ImageFont.load_default_imagefont()  # A bitmap font: sharp at small sizes.
+    return ImageFont.load_default_imagefont()
 
 
 @lru_cache(maxsize=256)
@@ -84,6 +97,7 @@ def _controller(buttons: int, width: int) -> Frame:
         colour = _PRESSED if buttons & BUTTONS[name] else _IDLE
         if name in _ROUND:
             draw.ellipse(box, fill=colour)
+            draw.text((box[0] + 1, _LETTER_TOP), name, fill=colour, font=bitmap_font())
         else:
             draw.rectangle(box, fill=colour)
     return np.asarray(image)

@@ -13,14 +13,15 @@ from warpzone.envs.console import Console
 from warpzone.evaluation.policies import add_batch_dimension
 from warpzone.evaluation.trained import Player, TrainedPolicy, load_policy
 from warpzone.runs.levels import named_levels, trained_levels
-from warpzone.video.episode import VideoOptions, record_episode
+from warpzone.video.choosing import Choice, OnProgress, Recording, choose_episode
+from warpzone.video.episode import Outcome, VideoOptions, record_episode
 from warpzone.video.output import check_output
 from warpzone.video.recorded_env import RecordedEnv
+from warpzone.video.video_format import VideoFormat
 from warpzone.video.wrapped_recording import WrappedRecording
-from warpzone.video.writer import Frame, VideoWriter
+from warpzone.video.writer import Frame
 
 _MAX_SEEDS = 10
-_SCALE = 2
 # For episodes of which only the outcome matters: no overlay, and as few frames as possible.
 _OUTCOME_ONLY = VideoOptions(fps=1, overlay=False)
 
@@ -46,7 +47,7 @@ class RecordedPolicy:
 
     def value_text(self) -> dict[str, Any]:
         """Returns the critic's value estimate for the overlay."""
-        return {"v": f"{self._player.values[0]:.1f}"}  # The overlay only has room for one decimal.
+        return {"value": f"{self._player.values[0]:.1f}"}
 
     def act(self, obs: Any, info: dict[str, Any], console: Console) -> int:
         """Returns the next action."""
@@ -71,21 +72,21 @@ def make_recorded_env(
     return env if trained.wrap is None else WrappedRecording(env, trained.wrap)
 
 
-def first_clearing_seed(
+def choose_policy_episode(
     env: RecordedEnv | WrappedRecording,
     trained: TrainedPolicy,
     *,
-    seed: int,
+    seeds: range,
     greedy: bool,
-    max_seeds: int,
-) -> int:
-    """Returns the first of `max_seeds` seeds whose episode clears the level, or else the last."""
-    for candidate in range(seed, seed + max_seeds - 1):
-        policy = RecordedPolicy(trained, candidate, greedy)
-        outcome = record_episode(env, policy, _discard, seed=candidate, options=_OUTCOME_ONLY)
-        if outcome.cleared:
-            return candidate
-    return seed + max_seeds - 1
+    progress: OnProgress | None = None,
+) -> Choice:
+    """Returns the first episode that clears the level, or else the one that gets furthest."""
+
+    def play(seed: int) -> Outcome:
+        policy = RecordedPolicy(trained, seed, greedy)
+        return record_episode(env, policy, _discard, seed=seed, options=_OUTCOME_ONLY)
+
+    return choose_episode(play, seeds, lambda outcome: int(outcome.info["progress"]), progress)
 
 
 def _discard(frame: Frame) -> None:
@@ -101,8 +102,10 @@ def record_policy(
     greedy: bool = False,
     max_seeds: int = _MAX_SEEDS,
     rom: Path | None = None,
-) -> Path:
-    """Records an episode: that of the first seed that clears the level, or else of the last seed.
+    video_format: VideoFormat | None = None,
+    progress: OnProgress | None = None,
+) -> Recording:
+    """Records the first episode that clears the level, or else the one that gets furthest.
 
     Args:
         target: A run, a checkpoint, a policy file, or a folder of policy files.
@@ -112,18 +115,27 @@ def record_policy(
         greedy: Always take the most likely action.
         max_seeds: Number of seeds to try.
         rom: ROM to play instead of the one that the policy was trained with.
-
-    Returns:
-        The path of the written file.
+        video_format: Size, frame rate and speed.
+        progress: Called while episodes are tried and recorded.
     """
-    video_writer = VideoWriter(output, fps=60, scale=_SCALE)
+    video_format = video_format or VideoFormat()
+    video_writer = video_format.writer(output)
     check_output(output)  # Before minutes are spent on episodes.
     trained = load_policy(target, level, rom)
     options = trained.config.env
     levels = named_levels(level, options.game) if level else trained_levels(options)
     env = make_recorded_env(trained, levels)
-    seed = first_clearing_seed(env, trained, seed=seed, greedy=greedy, max_seeds=max_seeds)
-    policy = RecordedPolicy(trained, seed, greedy)
+    seeds = range(seed, seed + max_seeds)
+    choice = choose_policy_episode(env, trained, seeds=seeds, greedy=greedy, progress=progress)
+    policy = RecordedPolicy(trained, choice.seed, greedy)
     with video_writer as video:
-        record_episode(env, policy, video.write, seed=seed, extra_text=policy.value_text)
-    return output
+        outcome = record_episode(
+            env,
+            policy,
+            video.write,
+            seed=choice.seed,
+            options=video_format.options(output),
+            on_step=choice.on_step(progress),
+            extra_text=policy.value_text,
+        )
+    return Recording(output, choice, outcome)

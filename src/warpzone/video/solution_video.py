@@ -12,9 +12,8 @@ from warpzone.search.replay import RomPath, replay, verify
 from warpzone.search.solution import Solution
 from warpzone.video.episode import Outcome, record_episode
 from warpzone.video.recorded_env import FRAMES_PER_SECOND, RecordedEnv
-from warpzone.video.writer import VideoWriter
+from warpzone.video.video_format import VideoFormat
 
-_SCALE = 2
 # Long enough to read the princess's message.
 _FINAL_FRAMES = 3 * FRAMES_PER_SECOND
 
@@ -46,6 +45,7 @@ def record_solution(
     output: Path,
     *,
     rom: RomPath = None,
+    video_format: VideoFormat | None = None,
     on_step: Callable[[int], None] | None = None,
 ) -> Outcome:
     """Records a solution from the start of its level until the next level begins.
@@ -54,11 +54,14 @@ def record_solution(
         solution: Solution to record; it is verified first.
         output: Video file to write.
         rom: Path to the ROM; by default `WARPZONE_ROM`, or the installed one.
+        video_format: Size, frame rate and speed.
         on_step: Called with the number of completed steps.
 
     Raises:
         SolutionError: If the solution does not clear its level.
     """
+    video_format = video_format or VideoFormat()
+    video_writer = video_format.writer(output)
     verify(solution, rom)
     frames_to_next_level = replay(solution, rom).ending_frames - solution.frames
     policy = SolutionPolicy(solution)
@@ -69,12 +72,13 @@ def record_solution(
         frame_skip=solution.frame_skip,
         actions=list(policy.actions),
     )
-    with VideoWriter(output, fps=FRAMES_PER_SECOND, scale=_SCALE) as video:
+    with video_writer as video:
         return record_episode(
             env,
             policy,
             video.write,
             steps=len(solution.inputs),
+            options=video_format.options(output),
             after_clear=frames_to_next_level + _FINAL_FRAMES,
             on_step=on_step,
         )
