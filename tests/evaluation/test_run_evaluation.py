@@ -49,7 +49,7 @@ def played(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         levels.append(level)
         return Evaluation(level, (EPISODE,))
 
-    monkeypatch.setattr(run_evaluation, "_tasks", lambda *_: iter([(Trained(), ["1-1", "1-2"])]))
+    monkeypatch.setattr(run_evaluation, "_tasks", lambda *_: iter([(Trained, ["1-1", "1-2"])]))
     monkeypatch.setattr(run_evaluation, "evaluate", play)
     return levels
 
