@@ -106,7 +106,7 @@ class Video(PluginOptions):
 
         if self.run_path.suffix == ".solution":
             self._check_solution()
-            record = self._record_solution
+            record: Callable[[OnProgress], list[str]] = self._record_solution
         else:
             target = find_target(self.run_path)
             found = replace(self, run_path=target.path, level=self.level or target.level)
