@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -48,6 +49,17 @@ def test_of_a_folder_the_policy_of_the_level_is_taken(policy: Path) -> None:
     )
     with pytest.raises(CheckpointError, match="1-2"):
         start(starting_from(policy.parent), "quiet")
+
+
+def test_an_exported_policy_names_the_policy_without_its_folder(
+    policy: Path, tmp_path: Path
+) -> None:
+    config = small_config(tmp_path / "runs", level="1-2", init_from=str(policy), name="second")
+    run, _ = start(config, "quiet")
+    export_policy(run.path, tmp_path / "second.policy")
+    header = (tmp_path / "second.policy").read_bytes().split(b"\n")[1]
+    assert json.loads(header)["config"]["run"]["init_from"] == "first.policy"
+    assert str(tmp_path).encode() not in header
 
 
 def test_a_resumed_run_does_not_need_the_policy_any_more(policy: Path) -> None:
