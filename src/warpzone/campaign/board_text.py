@@ -57,8 +57,9 @@ def to_markdown(board: Scoreboard) -> str:
         f"Other protocols, {board.measuring.other_episodes} episodes each: {others}; an "
         "empty cell has not been measured yet. Files is the number of policy files that were "
         "measured on the level; a file is measured once. Steps and minutes are those of the "
-        "last run, which may have started from an earlier policy (`--init-from`), ends those of the episodes behind the clear rate, and the hash is that of the "
-        "policy file. `warpzone scoreboard FOLDER --verify` repeats every row.",
+        "last run, which may have started from an earlier policy (`--init-from`), ends those of "
+        "the episodes behind the clear rate, and the hash is that of the policy file. `warpzone "
+        "scoreboard FOLDER --verify` repeats every row.",
         "",
         *_history(board),
     ]
