@@ -51,6 +51,17 @@ def test_of_a_folder_the_policy_of_the_level_is_taken(policy: Path) -> None:
         start(starting_from(policy.parent), "quiet")
 
 
+def test_additional_actions_start_improbable(policy: Path) -> None:
+    config = starting_from(policy)
+    actions = "LEFT,DOWN,NOOP,RIGHT,RIGHT+A,RIGHT+B,RIGHT+A+B"  # Two, and those of the policy.
+    trainer = Trainer(replace(config, env=replace(config.env, actions=actions)))
+    trainer.begin()
+    bias = trainer.model.state_dict()["policy.bias"]
+    trainer.close()
+    assert torch.equal(bias[2:], load_policy(policy).model.state_dict()["policy.bias"])
+    assert bias[:2].max() < bias[2:].min()
+
+
 def test_an_exported_policy_names_the_policy_without_its_folder(
     policy: Path, tmp_path: Path
 ) -> None:
@@ -87,7 +98,7 @@ def test_another_network_observation_or_action_set_is_refused(policy: Path) -> N
             replace(config, env=replace(config.env, frame_skip=2)),
             "was trained with env.frame_skip 4",
         ),
-        (replace(config, env=replace(config.env, actions="simple")), "has env.actions"),
+        (replace(config, env=replace(config.env, actions="RIGHT,A")), "presses NOOP.*lacks"),
     ):
         trainer = Trainer(changed)
         with pytest.raises(ConfigError, match=message):

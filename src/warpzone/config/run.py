@@ -54,8 +54,8 @@ class RunOptions:
     init_from: str = option(
         "",
         "Run, checkpoint or policy file whose weights a new run starts with, such as a policy for "
-        "other levels; of a folder, the policy for the run's level. Network, observation and "
-        "actions must be the same.",
+        "other levels; of a folder, the policy for the run's level. Network and observation "
+        "must be the same; additional actions start improbable.",
         metavar="PATH",
     )
     runs: str = option("runs", "Folder in which runs are stored.", metavar="FOLDER")

@@ -4,21 +4,29 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import torch
+from torch import Tensor
+
 from warpzone.config import TrainConfig
 from warpzone.config.values import show
-from warpzone.envs.actions import resolve_actions
+from warpzone.envs.actions import describe_buttons, resolve_actions
 from warpzone.errors import ConfigError
 from warpzone.evaluation.trained import TrainedPolicy, load_policy
 from warpzone.runs.levels import trained_levels
 
+# Logit of an action that the policy did not have, relative to the smallest bias.
+_NEW_ACTION = -1.0
 _NETWORK = ("encoder", "hidden", "heads", "memory", "memory_size", "memory_window")
 
 
-def initial_policy(config: TrainConfig) -> TrainedPolicy | None:
-    """Returns the policy that `run.init_from` names; None if it names none.
+def initial_weights(config: TrainConfig) -> dict[str, Tensor] | None:
+    """Returns the weights of the policy that `run.init_from` names; None if it names none.
+
+    The run may have more actions than the policy; they start improbable.
 
     Raises:
-        ConfigError: It belongs to another network, observation or set of actions.
+        ConfigError: It belongs to another network or observation, or has an action that the run
+            lacks.
         CheckpointError: There is no policy, or it is damaged.
     """
     if not config.run.init_from:
@@ -26,11 +34,6 @@ def initial_policy(config: TrainConfig) -> TrainedPolicy | None:
     levels = trained_levels(config.env)
     policy = load_policy(Path(config.run.init_from), levels[0] if len(levels) == 1 else None)
     check_observations(policy, config, "run.init_from")
-    if resolve_actions(policy.config.env.actions) != resolve_actions(config.env.actions):
-        raise ConfigError(
-            f"run.init_from {policy.path.name} has env.actions {policy.config.env.actions!r}, but "
-            f"this run has {config.env.actions!r}"
-        )
     for name in _NETWORK:
         theirs, ours = getattr(policy.config.model, name), getattr(config.model, name)
         if theirs != ours:
@@ -38,7 +41,27 @@ def initial_policy(config: TrainConfig) -> TrainedPolicy | None:
                 f"run.init_from {policy.path.name} has model.{name} {show(theirs)}, but this run "
                 f"has {show(ours)}"
             )
-    return policy
+    theirs, ours = (resolve_actions(one.env.actions) for one in (policy.config, config))
+    missing = [describe_buttons(byte) for byte in theirs if byte not in ours]
+    if missing:
+        raise ConfigError(
+            f"run.init_from {policy.path.name} presses {', '.join(missing)}, which env.actions "
+            f"{config.env.actions!r} lacks; give --actions that have them"
+        )
+    places = torch.tensor([ours.index(byte) for byte in theirs])
+    weights = dict(policy.model.state_dict())
+    for name in [name for name in weights if name.startswith("policy.")]:
+        weights[name] = _widened(name, weights[name], places, len(ours))
+    return weights
+
+
+def _widened(name: str, tensor: Tensor, places: Tensor, actions: int) -> Tensor:
+    """Returns a parameter of the policy head with rows for more actions."""
+    if len(tensor) != len(places):  # Of a noisy layer: noise per input.
+        return tensor
+    new = float(tensor.min()) + _NEW_ACTION if name == "policy.bias" else 0.0
+    wide = torch.full((actions, *tensor.shape[1:]), new, dtype=tensor.dtype)
+    return wide.index_copy_(0, places, tensor)
 
 
 def check_observations(policy: TrainedPolicy, config: TrainConfig, what: str) -> None:

@@ -40,7 +40,7 @@ from warpzone.telemetry.sinks import (
 from warpzone.telemetry.terminal import Display, DisplayHandler, Mode, make_display
 from warpzone.training.auto_mem import fit_config
 from warpzone.training.completion import check_incomplete
-from warpzone.training.initial_weights import initial_policy
+from warpzone.training.initial_weights import initial_weights
 from warpzone.training.live_feed import LiveFeed
 from warpzone.training.loop import Loop, OnUpdate, Until
 from warpzone.training.memory_need import check_memory
@@ -96,7 +96,7 @@ def start(
     config.verify()
     config = config.with_plugins()
     config = with_taught_levels(config)
-    initial_policy(config)  # Fails before anything is built or written.
+    initial_weights(config)  # Fails before anything is built or written.
     if config.run.auto_mem:
         config = fit_config(config)
     check_memory(config)

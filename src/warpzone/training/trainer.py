@@ -16,7 +16,7 @@ from warpzone.rollout.storage import RolloutStorage
 from warpzone.system.cpu import processor_cores
 from warpzone.telemetry.episodes import Episode
 from warpzone.telemetry.metrics import MetricRow
-from warpzone.training.initial_weights import initial_policy
+from warpzone.training.initial_weights import initial_weights
 from warpzone.training.learning import Learning
 from warpzone.training.live_feed import LiveFeed
 from warpzone.training.pace import speed_row
@@ -86,9 +86,9 @@ class Trainer:
 
     def begin(self) -> None:
         """Starts the environments of a new run."""
-        policy = initial_policy(self.config)
-        if policy is not None:
-            self.learning.start_from(policy.model.state_dict())
+        weights = initial_weights(self.config)
+        if weights is not None:
+            self.learning.start_from(weights)
         self.player.begin()
 
     def update(self) -> MetricRow:
