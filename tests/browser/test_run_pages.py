@@ -84,6 +84,8 @@ def test_the_wall_shows_moving_games_and_enlarges_one(page: Any) -> None:
     expect(page.locator("[data-detail]")).to_contain_text("Environment 2, level 1-1")
     expect(page.locator(".actions .bar")).to_have_count(7)
     expect(page.locator(".actions .chosen")).to_have_count(1)
+    expect(page.locator("[data-term='distance']")).to_contain_text("distance")
+    expect(page.locator("[data-view]")).to_have_js_property("width", 16 * 8)
 
 
 def test_lost_episodes_are_drawn_on_a_map_of_the_level(page: Any, runs: Path) -> None:

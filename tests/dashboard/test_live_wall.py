@@ -17,7 +17,7 @@ from tiny import NUM_ENVS, STEPS, tiny
 
 from warpzone.config import TrainConfig, to_toml
 from warpzone.dashboard.frames import PaletteEncoder
-from warpzone.dashboard.live_player import DETAIL, WALL, LivePlayer
+from warpzone.dashboard.live_player import DETAIL, VIEW, WALL, LivePlayer
 from warpzone.dashboard.server import running
 from warpzone.dashboard.settings import Settings
 from warpzone.runs.directory import RunDirectory
@@ -88,13 +88,49 @@ def test_probabilities_of_enlarged_environments_are_those_of_the_policy(tmp_path
     assert np.log(taken) == pytest.approx(storage.log_probs[:, [2, 0]].numpy(), abs=1e-4)
     player = LivePlayer(config, NUM_ENVS)
     moment = next(player.play(rollout, {2}))
-    (facts, message) = moment.details[2]
+    facts, (message,) = moment.details[2]
     assert list(moment.details) == [2]
     assert (message[0], moment.wall[0]) == (DETAIL, WALL)
     assert sum(facts["probabilities"]) == pytest.approx(1.0, abs=0.01)
     assert facts["actions"][facts["action"]]
     assert (len(facts["tiles"]), len(facts["tiles"][0])) == (13, 16)
     json.dumps(facts)
+    player.close()
+    trainer.close()
+
+
+def test_the_reward_of_an_enlarged_environment_is_shown_term_by_term(tmp_path: Path) -> None:
+    config = short_episodes(tiny())
+    config = replace(config, reward=replace(config.reward, distance=0.5, time=0.25))
+    trainer, _, rollout = watched_run(tmp_path, config)
+    player = LivePlayer(config, NUM_ENVS)
+    for moment in player.play(rollout, {1}):
+        facts = moment.details[1][0]
+        assert sum(facts["terms"].values()) == pytest.approx(facts["reward"], abs=1e-3)
+        assert facts["terms"]["time"] == -0.25
+    player.close()
+    trainer.close()
+
+
+@pytest.mark.parametrize(("obs", "planes"), [("pixels", 1), ("rgb", 3)])
+def test_an_enlarged_environment_shows_the_image_that_the_network_sees(
+    tmp_path: Path, obs: str, planes: int
+) -> None:
+    config = tiny()
+    env = replace(config.env, obs=obs, size=(84, 84), stack=2)  # type: ignore[arg-type]
+    config = replace(config, env=env)
+    trainer, _, rollout = watched_run(tmp_path, config)
+    player = LivePlayer(config, NUM_ENVS)
+    last = list(player.play(rollout, {3}))[-1]
+    facts, (_, view) = last.details[3]
+    assert facts["tiles"] == []
+    assert view[0] == VIEW
+    colors = view[1]
+    pixels = np.frombuffer(view[8 + 3 * colors + 2 :], np.uint8).reshape(84, 2 * 84)
+    seen, _ = trainer.env.observe()
+    newest = seen[3][-planes:].mean(0)
+    palette = np.frombuffer(view[8 : 8 + 3 * colors], np.uint8).reshape(-1, 3).mean(1)
+    assert np.abs(palette[pixels[:, 84:]] - newest).max() <= 26
     player.close()
     trainer.close()
 

@@ -62,3 +62,24 @@ def frame_message(
     header = struct.pack("<BBHHH", kind, len(palette) // 3, len(envs), width, height)
     numbers = np.array(envs, "<u2").tobytes()
     return b"".join([header, palette, numbers, *(image.tobytes() for image in images)])
+
+
+def view_image(planes: NDArray[np.uint8], *, is_color: bool) -> tuple[NDArray[np.uint8], bytes]:
+    """An image observation as indices of a palette, its stacked frames side by side.
+
+    Args:
+        planes: Channels first: one plane per gray frame, three per color frame.
+        is_color: Whether the planes are red, green and blue.
+
+    Returns:
+        Indices, and the palette: 64 grays, or 6 x 6 x 6 colors.
+    """
+    if not is_color:
+        grays = bytes(part for level in range(64) for part in [level * 255 // 63] * 3)
+        return np.concatenate(list(planes >> 2), axis=1), grays
+    steps = range(0, 256, 51)
+    colors = bytes(part for r in steps for g in steps for b in steps for part in (r, g, b))
+    sixths = (planes.astype(np.uint16) + 25) // 51
+    red, green, blue = sixths[0::3], sixths[1::3], sixths[2::3]
+    indices = (36 * red + 6 * green + blue).astype(np.uint8)
+    return np.concatenate(list(indices), axis=1), colors

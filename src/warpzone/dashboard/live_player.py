@@ -10,14 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpzone import _native
-from warpzone.config import TrainConfig
-from warpzone.dashboard.frames import PaletteEncoder, frame_message
+from warpzone.config import RewardOptions, TrainConfig
+from warpzone.dashboard.frames import PaletteEncoder, frame_message, view_image
 from warpzone.envs.actions import describe_buttons
 from warpzone.envs.vector import MarioVectorEnv
 from warpzone.runs.levels import trained_levels
 from warpzone.runs.live_rollout import LiveRollout
+from warpzone.step_info import step_info
 
-WALL, DETAIL = 1, 2
+WALL, DETAIL, VIEW = 1, 2, 4
 _SHRINK = 2  # Tiles of the wall are half as wide and half as high as the screen.
 
 
@@ -27,11 +28,12 @@ class LiveMoment:
 
     Attributes:
         wall: The frames of all environments, as one message.
-        details: For each enlarged environment: facts, and its frame as a message.
+        details: For each enlarged environment: facts, its frame as a message, and for image
+            observations what the network sees as another.
     """
 
     wall: bytes
-    details: dict[int, tuple[dict[str, Any], bytes]]
+    details: dict[int, tuple[dict[str, Any], list[bytes]]]
 
 
 class LivePlayer:
@@ -40,6 +42,7 @@ class LivePlayer:
     def __init__(self, config: TrainConfig, num_envs: int) -> None:
         """Makes environments like those of the run."""
         env = config.env
+        self._is_color = env.obs == "rgb"
         self._env = MarioVectorEnv(
             trained_levels(env),
             num_envs=num_envs,
@@ -58,11 +61,18 @@ class LivePlayer:
             **env.policy_env_options(),
         )
         self._env.reset(seed=0)
+        self.set_reward(config.reward)
         self._palette = PaletteEncoder()
+        self._terms = np.zeros((num_envs, len(_native.REWARD_TERMS)), np.float32)
+        self._obs: Any = None
 
     def close(self) -> None:
         """Frees the environments."""
         self._env.close()
+
+    def set_reward(self, options: RewardOptions) -> None:
+        """Uses the run's reward weights, which may have been steered."""
+        self._env.set_reward_weights(**options.weights(self._env.num_envs))
 
     def ram(self) -> NDArray[np.uint8]:
         """RAM of every environment, to compare with that of the run."""
@@ -81,8 +91,12 @@ class LivePlayer:
         # Where only the run knows how the next episode begins, an environment stays at its end.
         frozen = np.zeros(len(rollout.envs), np.bool_)
         frames = list(self._env.render() or ())
+        sums = self._env.observe()[1]["reward_terms"].copy()
         for step in range(len(rollout.actions)):
-            self._env.step(rollout.actions[step])
+            self._obs, *_, info = self._env.step(rollout.actions[step])
+            # Infos have the sums of an episode so far.
+            self._terms = step_info(info)["reward_terms"] - sums
+            sums = info["reward_terms"].copy()
             drawn = self._env.render() or ()
             for place in np.flatnonzero(~frozen).tolist():
                 frames[place] = drawn[place]
@@ -105,11 +119,18 @@ class LivePlayer:
             if env in details:
                 frame = self._palette.encode(frames[place])
                 facts = self._facts(rollout, step, place) | {"over": bool(frozen[place])}
-                found[env] = (facts, self._message(DETAIL, [env], [frame]))
+                found[env] = (facts, [self._message(DETAIL, [env], [frame]), *self._view(place)])
         return LiveMoment(self._message(WALL, list(rollout.envs), small), found)
 
     def _message(self, kind: int, envs: list[int], images: list[NDArray[np.uint8]]) -> bytes:
         return frame_message(kind, envs, images, self._palette.palette())
+
+    def _view(self, place: int) -> list[bytes]:
+        """What the network sees next, if that is an image."""
+        if isinstance(self._obs, dict):
+            return []
+        image, palette = view_image(self._obs[place], is_color=self._is_color)
+        return [frame_message(VIEW, [place], [image], palette)]
 
     def _facts(self, rollout: LiveRollout, step: int, place: int) -> dict[str, Any]:
         env = rollout.envs[place]
@@ -130,7 +151,11 @@ class LivePlayer:
             "probabilities": probabilities,
             "value": round(float(rollout.values[step, place]), 3),
             "reward": round(float(rollout.rewards[step, place]), 4),
-            "tiles": _grid(tiles),
+            "terms": {
+                name: round(float(term), 4)
+                for name, term in zip(_native.REWARD_TERMS, self._terms[place], strict=True)
+            },
+            "tiles": _grid(tiles) if isinstance(self._obs, dict) else [],
         }
 
 

@@ -47,7 +47,8 @@ async def _send(socket: WebSocket, latest: LatestOnly, viewer: Viewer) -> None:
         detail = item.details.get(-1 if viewer.detail is None else viewer.detail)
         if detail is not None:
             await socket.send_json({"detail": detail[0]})
-            await socket.send_bytes(detail[1])
+            for message in detail[1]:
+                await socket.send_bytes(message)
 
 
 async def _receive(socket: WebSocket, viewer: Viewer) -> None:

@@ -122,6 +122,7 @@ class LiveWall:
             if rollout is None:
                 return
             self._ask(envs)
+            player.set_reward(saved_config(self._run.path).reward)
             due = time.monotonic()
             for moment in player.play(rollout, _LiveDetails(self._details)):
                 self._publish(moment)

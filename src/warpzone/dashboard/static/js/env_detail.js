@@ -1,7 +1,7 @@
-// An enlarged environment: its screen, buttons, action probabilities, value and tile grid.
+// An enlarged environment: its screen, buttons, action probabilities, value, reward, and what the network sees.
 
 import { bar } from "./run_tabs.js";
-import { h, replace } from "./dom.js";
+import { h, replace, svg } from "./dom.js";
 import { exact, percent } from "./format.js";
 import { t } from "./i18n.js";
 
@@ -37,18 +37,30 @@ export function drawActions(place, facts) {
   );
 }
 
+// Terms of the step's reward; zero ones stay in place, so that nothing jumps.
+export function drawTerms(place, terms) {
+  replace(place, Object.entries(terms).map(([name, value]) => h("span", { class: value === 0 ? "faint" : "", "data-term": name }, `${name} ${exact(value)}`)));
+}
+
+function tileKey() {
+  return Object.entries(TILE_COLORS).map(([letter, fill]) => h("span", null, svg("svg", { class: "dot", viewBox: "0 0 10 10" }, svg("rect", { width: 10, height: 10, fill })), ` ${t(`tile_${letter}`)}`));
+}
+
 export class EnvDetail {
   constructor() {
     this.screen = h("canvas", { class: "screen", width: 256, height: 240, "data-screen": "detail" });
     this.pads = h("div", { class: "pads" });
-    this.tiles = h("canvas", { class: "tilegrid" });
+    this.view = h("canvas", { class: "tilegrid", "data-view": "" });
+    this.terms = h("div", { class: "terms" });
     this.actions = h("div", { class: "bars actions" });
+    this.key = h("div", { class: "row legend faint" });
     this.text = h("p", { "data-detail": "" });
     this.element = h(
       "section",
       { class: "card enlarged", hidden: true },
       h("div", null, this.screen, this.pads),
-      h("div", null, this.text, h("h2", null, t("action_probabilities")), this.actions, h("h2", null, t("tile_grid")), this.tiles),
+      h("div", null, this.text, h("h2", null, t("action_probabilities")), this.actions, h("h2", null, t("reward_terms")), this.terms),
+      h("div", null, h("h2", null, t("network_view")), this.view, this.key),
     );
   }
 
@@ -62,6 +74,8 @@ export class EnvDetail {
     });
     drawPads(this.pads, facts.buttons);
     drawActions(this.actions, facts);
-    drawTiles(this.tiles, facts.tiles);
+    drawTerms(this.terms, facts.terms);
+    if (facts.tiles.length) drawTiles(this.view, facts.tiles); // An image comes as a message of its own.
+    if (!this.key.childNodes.length) replace(this.key, facts.tiles.length ? tileKey() : t("view_image"));
   }
 }

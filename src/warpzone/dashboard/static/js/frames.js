@@ -3,6 +3,7 @@
 export const WALL = 1;
 export const DETAIL = 2;
 export const SCREEN = 3;
+export const VIEW = 4;
 
 const HEADER = 8;
 

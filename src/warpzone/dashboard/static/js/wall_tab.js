@@ -3,7 +3,7 @@
 import { socket } from "./api.js";
 import { h, replace } from "./dom.js";
 import { EnvDetail } from "./env_detail.js";
-import { DETAIL, draw, unpack, WALL } from "./frames.js";
+import { DETAIL, draw, unpack, VIEW, WALL } from "./frames.js";
 import { t } from "./i18n.js";
 
 const RETRY_SECONDS = 3;
@@ -48,6 +48,8 @@ export function openWall(body, context) {
       status.textContent = t("wall_live", { count: message.frames.length });
     } else if (message.kind === DETAIL && message.frames[0].env === chosen) {
       draw(detail.screen, message.width, message.height, message.frames[0].pixels, message.colors);
+    } else if (message.kind === VIEW && chosen !== null) {
+      draw(detail.view, message.width, message.height, message.frames[0].pixels, message.colors);
     }
   }
 
