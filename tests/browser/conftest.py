@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -51,10 +52,20 @@ def runs(tmp_path_factory: pytest.TempPathFactory, rom_path: Path) -> Iterator[P
             env=os.environ | {"WARPZONE_ROM": str(rom_path)},
         )
     try:
+        _wait_for(folder / "mario" / "metrics.jsonl", process)
         yield folder
     finally:
         process.terminate()
         process.wait(60)
+
+
+def _wait_for(file: Path, process: subprocess.Popen[bytes]) -> None:
+    """Starting takes seconds, or minutes on a machine with much else to do."""
+    deadline = time.monotonic() + 300
+    while not file.exists():
+        assert process.poll() is None, (file.parents[1] / "train.txt").read_text()
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
 
 
 @pytest.fixture(scope="session")

@@ -195,7 +195,24 @@ def test_runs_are_compared_and_the_board_leads_to_a_policy(page: Any, runs: Path
     page.goto(page.url.partition("#")[0] + "#/compare?runs=mario,other")
     expect(page.locator("[data-differences]")).to_contain_text("env.num_envs")
     expect(page.locator(".chart canvas")).to_be_visible()
+    expect(page.locator("[data-boards]")).to_contain_text("2-1")
     page.get_by_role("link", name="Board").click()
     page.locator("[data-level='2-1']").click()
     page.get_by_role("link", name="Watch this policy").click()
     expect(page.locator("[data-watch]")).to_contain_text("2-1, step")
+
+
+def test_seeds_are_one_curve_with_a_band_and_their_group_folds(page: Any, runs: Path) -> None:
+    for seed in (1, 2, 3):
+        rows = [metric_row(step, rollout__clear_rate=step / 10 / seed) for step in range(9)]
+        write_run(runs, f"seeds/mario-{seed}", rows)
+    page.get_by_role("searchbox").fill("seeds/")
+    fold = page.locator("[data-group='seeds']")
+    expect(page.locator("tr", has_text="mario-2")).to_be_visible()
+    fold.click()
+    expect(page.locator("tr", has_text="mario-2")).to_have_count(0)
+    page.locator("tr.group").get_by_role("link", name="Compare").click()
+    expect(page.locator(".chart")).to_have_attribute("data-bands", "1")
+    expect(page.locator(".u-legend").first).to_contain_text("seeds/mario (3 seeds)")
+    page.get_by_label("Group seeds").uncheck()
+    expect(page.locator(".chart")).to_have_attribute("data-bands", "0")

@@ -5,7 +5,8 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-from dashboard_support import make_client, write_run
+import pytest
+from dashboard_support import make_client, metric_row, write_run
 
 from warpzone.config import TrainConfig, to_toml
 from warpzone.dashboard.app import STATIC
@@ -72,3 +73,45 @@ def test_the_pages_load_nothing_from_other_servers() -> None:
         if file.suffix in (".html", ".css", ".js") and "vendor" not in file.parts:
             text = file.read_text(encoding="utf-8")
             assert not re.search(r"https?://(?!www\.w3\.org)", text), file.name
+
+
+def write_seed(folder: Path, name: str, seed: int, rates: list[float], steps: int = 1) -> None:
+    rows = [metric_row(i * steps, rollout__clear_rate=rate) for i, rate in enumerate(rates)]
+    run = write_run(folder, name, rows)
+    config = TrainConfig()
+    changed = replace(config, run=replace(config.run, seed=seed, name=name))
+    (run / "config.toml").write_text(to_toml(changed))
+
+
+def test_runs_that_differ_only_in_the_seed_become_one_curve_with_a_band(tmp_path: Path) -> None:
+    write_seed(tmp_path, "mario-a", 1, [0.0, 0.2, 0.4])
+    write_seed(tmp_path, "mario-b", 2, [0.2, 0.4, 0.6])
+    write_seed(tmp_path, "mario-c", 3, [0.1, 0.9])  # Ended early.
+    other = write_run(tmp_path, "other", [metric_row(0, rollout__clear_rate=0.5)])
+    changed = replace(TrainConfig(), learn=replace(TrainConfig().learn, gamma=0.5))
+    (other / "config.toml").write_text(to_toml(changed))
+    names = ["mario-a", "other", "mario-b", "mario-c"]
+    query = {"runs": names, "metric": "rollout/clear_rate", "points": 5}
+    seeds, single = make_client(tmp_path).get("/api/bands", params=query).json()["curves"]
+    assert (seeds["label"], seeds["seeds"]) == ("mario (3 seeds)", 3)
+    assert seeds["x"] == [0.0, 0.5, 1.0, 1.5, 2.0]
+    assert seeds["y"] == pytest.approx([0.1, 0.3, 0.4, 0.4, 0.5])
+    assert seeds["low"] == pytest.approx([0.0, 0.1, 0.2, 0.3, 0.4])
+    assert seeds["high"] == pytest.approx([0.2, 0.5, 0.9, 0.5, 0.6])
+    assert (single["label"], single["x"], "low" in single) == ("other", [0], False)
+
+
+def test_runs_are_grouped_by_folder_and_campaigns_and_sweeps_are_named(tmp_path: Path) -> None:
+    for name in ("alone", "search/runs/trial-1", "levels/mario-1-1", "old/one"):
+        write_run(tmp_path, name)
+    (tmp_path / "search" / "sweep.json").write_text("{}")
+    (tmp_path / "levels" / "campaign.json").write_text("{}")
+    answer = make_client(tmp_path).get("/api/runs").json()
+    groups = {row["id"]: row["group"] for row in answer["runs"]}
+    assert groups == {
+        "alone": "",
+        "search/runs/trial-1": "search",
+        "levels/mario-1-1": "levels",
+        "old/one": "old",
+    }
+    assert answer["groups"] == {"levels": "campaign", "old": "folder", "search": "sweep"}

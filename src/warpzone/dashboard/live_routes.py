@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 
-from fastapi import APIRouter, WebSocket
+from fastapi import APIRouter, WebSocket, WebSocketDisconnect
 
 from warpzone.dashboard.live_player import LiveMoment
 from warpzone.dashboard.live_wall import Viewer
@@ -28,8 +29,9 @@ async def wall(socket: WebSocket, run: str) -> None:
         found = await asyncio.to_thread(state.catalog.find, run)
         shown = state.walls.watch(found, viewer)
     except RunError as error:
-        await socket.send_json({"status": str(error)})
-        await socket.close()
+        with suppress(WebSocketDisconnect):  # The browser may have left in the meantime.
+            await socket.send_json({"status": str(error)})
+            await socket.close()
         return
     try:
         await until_one_ends(_send(socket, latest, viewer), _receive(socket, viewer))

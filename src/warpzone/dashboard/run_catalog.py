@@ -86,6 +86,12 @@ class RunCatalog:
                 self._draw_line(self._outdated_lines.pop())
             return [_row(run_id, known) for run_id, known in self._known.items()], missing
 
+    def group_kinds(self) -> dict[str, str]:
+        """What the folders of grouped runs are: 'campaign', 'sweep', or 'folder'."""
+        with self._lock:
+            names = {_group(run_id) for run_id in self._known} - {""}
+        return {name: _kind(self.folder / name) for name in sorted(names)}
+
     def _draw_line(self, run_id: str) -> None:
         known, path = self._known.get(run_id), self._paths.get(run_id)
         if known is not None and path is not None:
@@ -139,6 +145,13 @@ def _identifier(folder: Path, path: Path) -> str:
     return path.resolve().name if relative == "." else relative
 
 
+def _kind(folder: Path) -> str:
+    for kind in ("campaign", "sweep"):
+        if (folder / f"{kind}.json").is_file():
+            return kind
+    return "folder"
+
+
 def _signature(path: Path) -> _Signature | None:
     """Sizes and times of the files that a summary is made from; None for a deleted run."""
     found = []
@@ -164,6 +177,12 @@ def _total_steps(config: Path) -> float | None:
     return None if found is None else float(found[1])
 
 
+def _group(run_id: str) -> str:
+    """The folder that a run is listed under; a sweep or campaign may keep its runs in `runs/`."""
+    folder = run_id.rpartition("/")[0]
+    return folder.removesuffix("/runs")
+
+
 def _row(run_id: str, known: _Known) -> dict[str, Any]:
     summary = known.summary
     state = state_of(summary.heartbeat)  # A process may have ended since.
@@ -172,7 +191,7 @@ def _row(run_id: str, known: _Known) -> dict[str, Any]:
         left = max(0.0, known.total_steps - summary.steps) / summary.steps_per_second
     return {
         "id": run_id,
-        "group": run_id.rpartition("/")[0],
+        "group": _group(run_id),
         "name": run_id.rpartition("/")[2],
         "level": summary.level,
         "steps": summary.steps,

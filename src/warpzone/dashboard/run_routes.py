@@ -39,7 +39,7 @@ def session(state: State) -> dict[str, Any]:
 def runs(state: State) -> dict[str, Any]:
     """The list of runs."""
     rows, missing = state.catalog.rows()
-    return {"runs": rows, "missing": missing}
+    return {"runs": rows, "missing": missing, "groups": state.catalog.group_kinds()}
 
 
 @router.get("/api/run")

@@ -83,18 +83,26 @@ export class Chart {
 
   draw() {
     const { smoothing, log, axis } = this.options.settings();
-    const shape = JSON.stringify([this.curves.map((curve) => curve.label), smoothing > 0, log, axis, document.documentElement.dataset.theme]);
+    const shape = JSON.stringify([this.curves.map((curve) => [curve.label, Boolean(curve.low)]), smoothing > 0, log, axis, document.documentElement.dataset.theme]);
     if (shape !== this.shape) this.rebuild(shape);
     if (this.plot === null) return;
     this.plot.setData(this.data(smoothing, log), !this.zoomed);
+    this.element.dataset.bands = this.bands().length / 2;
     this.element.dataset.points = this.curves.reduce((sum, curve) => sum + curve.x.length, 0);
   }
 
+  // Curves with a band, as curves of their highest and lowest values.
+  bands() {
+    return this.curves.flatMap((curve, index) => (curve.low ? [{ index, x: curve.x, y: curve.high }, { index, x: curve.x, y: curve.low }] : []));
+  }
+
   data(smoothing, log) {
-    const [positions, ...raw] = aligned(this.curves);
+    const [positions, ...columns] = aligned([...this.curves, ...this.bands()]);
+    const raw = columns.slice(0, this.curves.length);
+    const edges = columns.slice(this.curves.length).map((column) => (smoothing > 0 ? smoothed(column, smoothing) : column));
     const usable = log ? raw.map((column) => column.map((value) => (value > 0 ? value : null))) : raw;
     const soft = smoothing > 0 ? usable.map((column) => smoothed(column, smoothing)) : [];
-    return [positions, ...usable, ...soft];
+    return [positions, ...usable, ...soft, ...edges];
   }
 
   rebuild(shape) {
@@ -120,6 +128,11 @@ export class Chart {
     const series = [{ label: t(`axis_${axis}`), value: (plot, value) => (value === null ? "–" : time ? duration(value) : exact(value)) }];
     this.curves.forEach((curve, index) => series.push(line(curve, index, smoothing > 0)));
     if (smoothing > 0) this.curves.forEach((curve, index) => series.push(line(curve, index, false)));
+    const bands = [];
+    this.bands().forEach((edge, place) => {
+      series.push({ label: "", class: "raw", stroke: curveColor(edge.index, 0.25), width: 1, spanGaps: true, points: { show: false } });
+      if (place % 2) bands.push({ series: [series.length - 2, series.length - 1], fill: curveColor(edge.index, 0.15) });
+    });
     const look = { stroke: color("faint"), grid: { stroke: color("grid"), width: 1 }, ticks: { stroke: color("grid"), width: 1 } };
     this.plot = new uPlot(
       {
@@ -131,6 +144,7 @@ export class Chart {
           { ...look, size: 56, values: (plot, splits) => splits.map((value) => (value === null ? "" : count(value))) },
         ],
         series,
+        bands,
         cursor: { drag: { x: true, y: false, uni: 10 }, sync: { key: this.options.sync ?? "warpzone" } },
         legend: { live: true },
         plugins: [markPlugin(() => this.options.marks?.() ?? [], () => axis)],

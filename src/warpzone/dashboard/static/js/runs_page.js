@@ -17,8 +17,9 @@ const COLUMNS = [
   { key: "changed", wide: true },
 ];
 const SECONDS = 2;
+const MOST_COMPARED = 16;
 // The choices survive a visit to another page.
-const view = { filter: "", sort: "changed", descending: true, grouped: true };
+const view = { filter: "", sort: "changed", descending: true, grouped: true, closed: new Set() };
 
 export function sparkline(values) {
   const drawing = svg("svg", { class: "spark", viewBox: "0 0 110 26", "aria-hidden": "true" });
@@ -99,15 +100,33 @@ function groups(runs) {
   return found;
 }
 
-function groupRow(name, runs) {
+function groupRow(name, kind, runs, draw) {
   const cleared = runs.filter((run) => (run.clear_rate ?? 0) >= 0.9).length;
   const text = t("group_summary", { count: runs.length, cleared });
-  return h("tr", null, h("th", { colspan: COLUMNS.length, scope: "colgroup" }, name, h("span", { class: "faint" }, `  ${text}`)));
+  const isOpen = !view.closed.has(name);
+  const toggle = () => {
+    if (isOpen) view.closed.add(name);
+    else view.closed.delete(name);
+    draw();
+  };
+  const ids = runs.slice(0, MOST_COMPARED).map((run) => encodeURIComponent(run.id));
+  return h(
+    "tr",
+    { class: "group" },
+    h(
+      "th",
+      { colspan: COLUMNS.length, scope: "colgroup" },
+      h("button", { type: "button", "aria-expanded": String(isOpen), "data-group": name, onclick: toggle }, `${isOpen ? "▾" : "▸"} ${name}`),
+      h("span", { class: "faint wrap" }, ` ${t(`group_${kind}`)}: ${text} `),
+      runs.length > 1 ? h("a", { href: `#/compare?runs=${ids.join()}` }, t("nav_compare")) : null,
+    ),
+  );
 }
 
 export function openRuns(page) {
   let runs = [];
   let missing = 0;
+  let kinds = {};
   const status = h("p", { class: "faint", role: "status" }, t("loading"));
   const head = h("thead");
   const body = h("tbody");
@@ -126,8 +145,8 @@ export function openRuns(page) {
     const lines = [];
     if (view.grouped) {
       for (const [name, members] of groups(shown)) {
-        if (name) lines.push(groupRow(name, members));
-        lines.push(...members.map(row));
+        if (name) lines.push(groupRow(name, kinds[name] ?? "folder", members, draw));
+        if (!name || !view.closed.has(name)) lines.push(...members.map(row));
       }
     } else {
       lines.push(...shown.map(row));
@@ -151,7 +170,7 @@ export function openRuns(page) {
   });
   return repeat(async () => {
     try {
-      ({ runs, missing } = await get("api/runs"));
+      ({ runs, missing, groups: kinds } = await get("api/runs"));
       draw();
       return missing ? 0.1 : SECONDS;
     } catch (error) {

@@ -165,4 +165,10 @@ export const english = {
   tile_p: "platform",
   tile_i: "item",
   tile_m: "Mario",
+  compare_bands: "Group seeds",
+  compare_bands_help: "Runs that differ only in the seed are one curve: their median, in a band from the lowest to the highest.",
+  compare_boards: "Scoreboards side by side",
+  group_campaign: "campaign",
+  group_sweep: "sweep",
+  group_folder: "folder",
 };

@@ -165,4 +165,10 @@ export const chinese = {
   tile_p: "平台",
   tile_i: "道具",
   tile_m: "马里奥",
+  compare_bands: "合并种子",
+  compare_bands_help: "仅随机种子不同的训练合并为一条曲线：中位数，以及从最低到最高的区间。",
+  compare_boards: "记分板对照",
+  group_campaign: "战役",
+  group_sweep: "超参数搜索",
+  group_folder: "文件夹",
 };
