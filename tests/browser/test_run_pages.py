@@ -188,6 +188,7 @@ def test_no_page_is_wider_than_the_screen(page: Any, width: int) -> None:
         open_tab(page, tab)
         expect(page.locator(f"[data-tab='{tab}']")).to_have_attribute("aria-selected", "true")
         assert page.evaluate("document.documentElement.scrollWidth") <= width, tab
+    assert page.locator("header").bounding_box()["height"] < 64  # One line, on a phone as well.
 
 
 def test_runs_are_compared_and_the_board_leads_to_a_policy(page: Any, runs: Path) -> None:

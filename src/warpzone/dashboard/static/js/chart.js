@@ -2,7 +2,7 @@
 
 import uPlot from "../vendor/uplot/uPlot.esm.js";
 import { h } from "./dom.js";
-import { count, duration, exact } from "./format.js";
+import { duration, exact, tick } from "./format.js";
 import { t } from "./i18n.js";
 import { color } from "./theme.js";
 
@@ -140,8 +140,8 @@ export class Chart {
         height: this.chartHeight(),
         scales: { x: { time: false }, y: { distr: log ? 3 : 1 } },
         axes: [
-          { ...look, values: (plot, splits) => splits.map((value) => (time ? duration(value) : count(value))) },
-          { ...look, size: 56, values: (plot, splits) => splits.map((value) => (value === null ? "" : count(value))) },
+          { ...look, values: (plot, splits) => splits.map((value) => (time ? duration(value) : tick(value))) },
+          { ...look, size: 56, values: (plot, splits) => splits.map((value) => (value === null ? "" : tick(value))) },
         ],
         series,
         bands,

@@ -65,7 +65,7 @@ export function openCompare(page, route) {
   const list = h("div", { class: "card scroll compare-list" });
   const search = h("input", { type: "search", placeholder: t("filter_runs"), "aria-label": t("filter_runs") });
   const metrics = h("select", { "aria-label": t("compare_metric") }, h("option", null, DEFAULT_METRIC));
-  const differences = h("section", { class: "card" });
+  const differences = h("section", { class: "card", hidden: true });
   const key = h("div", null);
   const boards = h("section", { class: "card" }, h("h2", null, t("compare_boards")));
   const banded = h("input", { type: "checkbox", checked: true });
@@ -119,7 +119,8 @@ export function openCompare(page, route) {
       }
       const search = new URLSearchParams(ids.map((id) => ["runs", id]));
       const options = ids.length > 1 ? (await get(`api/differences?${search}`)).rows : [];
-      replace(differences, h("h2", null, t("compare_differences")), ids.length > 1 ? differenceTable(ids, options) : null);
+      differences.hidden = ids.length < 2;
+      replace(differences, h("h2", null, t("compare_differences")), differenceTable(ids, options));
     } catch (error) {
       message.hidden = false;
       message.textContent = error.message;

@@ -7,11 +7,11 @@ import { t } from "./i18n.js";
 
 const COLUMNS = [
   { key: "name" },
-  { key: "level" },
+  { key: "level", wide: true },
   { key: "state" },
   { key: "clear_rate", number: true },
   { key: "sparkline", wide: true, plain: true },
-  { key: "steps", number: true },
+  { key: "steps", number: true, wide: true },
   { key: "steps_per_second", number: true, wide: true },
   { key: "seconds_left", number: true, wide: true },
   { key: "changed", wide: true },
@@ -68,7 +68,7 @@ function row(run) {
   const mark = run.damages.length ? h("span", { class: "error", title: run.damages.join("\n") }, " ⚠") : null;
   return h(
     "tr",
-    null,
+    { class: view.grouped && run.group ? "member" : "" },
     COLUMNS.map((column) =>
       h("td", { class: `${column.number ? "number " : ""}${column.wide ? "wide" : ""}` }, cells[column.key], column.key === "name" ? mark : null),
     ),
@@ -92,7 +92,7 @@ function heading(column, draw) {
 }
 
 function groups(runs) {
-  const found = new Map();
+  const found = new Map([["", []]]); // Runs without a folder come first, so that none seems to belong to the one above.
   for (const run of runs) {
     if (!found.has(run.group)) found.set(run.group, []);
     found.get(run.group).push(run);

@@ -38,8 +38,9 @@ function evaluationTable(rows) {
 
 export function openSteer(body, context) {
   const message = h("p", { role: "status", class: "faint" });
-  const fields = h("div", { class: "row steer" });
-  const shares = h("div", { class: "row steer" });
+  const ended = h("p", { class: "faint", hidden: true }, t("steer_ended"));
+  const fields = h("div", { class: "steer" });
+  const shares = h("div", { class: "steer" });
   const shareTitle = h("h2", { hidden: true }, t("steer_shares"));
   const history = h("section", { class: "card" });
   const evaluations = h("section", { class: "card" });
@@ -47,7 +48,7 @@ export function openSteer(body, context) {
   const buttons = ACTIONS.map((action) => h("button", { type: "button", "data-action": action, onclick: () => send(action) }, t(`action_${action}`)));
   const apply = h("button", { type: "button", class: "primary", "data-action": "set", onclick: () => send("set", edited()) }, t("steer_apply"));
   body.append(
-    h("section", { class: "card" }, h("h2", null, t("tab_steer")), session.read_only ? h("p", null, t("read_only")) : h("div", { class: "row" }, buttons), message),
+    h("section", { class: "card" }, h("h2", null, t("tab_steer")), session.read_only ? h("p", null, t("read_only")) : h("div", { class: "row" }, buttons), ended, message),
     h("p", null),
     h("section", { class: "card" }, h("h2", null, t("steer_options")), fields, shareTitle, shares, session.read_only ? null : h("p", null, apply)),
     h("p", null),
@@ -98,6 +99,7 @@ export function openSteer(body, context) {
 
   function enable() {
     const state = context.answer?.run.state;
+    ended.hidden = state === undefined || LIVE.has(state);
     for (const button of [...buttons, apply]) {
       const action = button.dataset.action;
       button.disabled = !LIVE.has(state) || (action === "pause" && state === "paused") || (action === "resume" && state !== "paused");

@@ -171,4 +171,5 @@ export const english = {
   group_campaign: "campaign",
   group_sweep: "sweep",
   group_folder: "folder",
+  steer_ended: "The run is not training, so nothing can be changed.",
 };

@@ -171,4 +171,5 @@ export const chinese = {
   group_campaign: "战役",
   group_sweep: "超参数搜索",
   group_folder: "文件夹",
+  steer_ended: "训练已结束，无法更改。",
 };

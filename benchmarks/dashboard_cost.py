@@ -1,0 +1,133 @@
+"""Prints what watching costs a run: speed and CPU time, watched and unwatched in turn.
+
+One run trains all the time. A client watches 64 tiles in every second phase, so both kinds of
+phases see the same machine and the same policy:
+
+    python benchmarks/dashboard_cost.py --phases 10 --seconds 30
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import statistics
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+import watched_run
+from websockets.asyncio.client import connect
+
+from warpzone.runs.live_rollout import FRESH_SECONDS
+
+NUM_ENVS = 64
+# Until the wall plays, or the last request for frames is too old to count.
+SETTLE_SECONDS = FRESH_SECONDS + 1.0
+
+
+@dataclass(frozen=True)
+class Phase:
+    """What was measured in one phase."""
+
+    steps: int
+    seconds: float
+    cpu: float
+    frames: int
+
+    @property
+    def speed(self) -> float:
+        """Environment steps per second."""
+        return self.steps / self.seconds
+
+    @property
+    def cost(self) -> float:
+        """CPU microseconds of the trainer per environment step."""
+        return self.cpu / max(1, self.steps) * 1e6
+
+
+async def measure(
+    trainer: psutil.Process, run: Path, address: str, seconds: float, *, watched: bool
+) -> Phase:
+    """Measures one phase."""
+    frames = asyncio.create_task(_watch(address)) if watched else None
+    await asyncio.sleep(3.0)  # Until the wall plays, or the last request is no longer fresh.
+    begun, steps, cpu = (
+        time.monotonic(),
+        watched_run.steps_of(run),
+        watched_run.cpu_seconds(trainer),
+    )
+    await asyncio.sleep(seconds)
+    phase = Phase(
+        watched_run.steps_of(run) - steps,
+        time.monotonic() - begun,
+        watched_run.cpu_seconds(trainer) - cpu,
+        0,
+    )
+    if frames is None:
+        return phase
+    frames.cancel()
+    count = (await asyncio.gather(frames, return_exceptions=True))[0]
+    return Phase(phase.steps, phase.seconds, phase.cpu, count if isinstance(count, int) else 0)
+
+
+async def _watch(address: str) -> int:
+    count = 0
+    try:
+        async with connect(
+            watched_run.wall_address(address),
+            additional_headers=watched_run.headers(),
+            max_size=None,
+            compression=None,
+        ) as socket:
+            async for message in socket:
+                count += isinstance(message, bytes)
+    except asyncio.CancelledError:
+        pass
+    return count
+
+
+async def compare(phases: int, seconds: float, options: list[str]) -> dict[bool, list[Phase]]:
+    """Alternates between unwatched and watched phases."""
+    found: dict[bool, list[Phase]] = {False: [], True: []}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        with (
+            watched_run.training(folder, NUM_ENVS, *options) as (trainer, run),
+            watched_run.dashboard(folder) as (_, address),
+        ):
+            for number in range(2 * phases):
+                watched = number % 2 == 1
+                phase = await measure(trainer, run, address, seconds, watched=watched)
+                found[watched].append(phase)
+                print(
+                    f"{'watched' if watched else 'unwatched':>9}: {phase.speed:7.0f} steps/s, "
+                    f"{phase.cost:6.1f} CPU us per step, {phase.frames} frames",
+                    flush=True,
+                )
+    return found
+
+
+def main() -> None:
+    """Prints every phase and the ratios of the medians."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--phases", type=int, default=10, help="phases of each kind")
+    parser.add_argument("--seconds", type=float, default=30.0, help="length of a phase")
+    parser.add_argument("options", nargs="*", help="further options of `warpzone train`, after --")
+    given = parser.parse_args()
+    found = asyncio.run(compare(given.phases, given.seconds, given.options))
+
+    def ratio(name: str) -> float:
+        medians = {
+            kind: statistics.median(getattr(phase, name) for phase in phases)
+            for kind, phases in found.items()
+        }
+        return medians[True] / medians[False] - 1.0
+
+    print(f"watching changes steps/s by {ratio('speed'):+.2%}")
+    print(f"watching changes the trainer's CPU time per step by {ratio('cost'):+.2%}")
+
+
+if __name__ == "__main__":
+    main()
