@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS ?= dev,play,sb3,train,nes-py,dashboard
+EXTRAS ?= dev,docs,play,sb3,train,nes-py,dashboard
 CMAKE := $(BIN)/cmake
 CTEST := $(BIN)/ctest
 GENERATOR := -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja)
@@ -12,7 +12,7 @@ NATIVE_SOURCES := $(shell find native cmake -name '*.cpp' -o -name '*.hpp' -o -n
 
 .DEFAULT_GOAL := help
 .PHONY: help setup native demo test test-native test-python test-browser lint format sanitize sanitize-threads fuzz bench soak \
-	numpy1 reference wheel-test docs clean
+	numpy1 reference wheel wheel-test docs docs-test clean
 
 help:  ## List the targets
 	@grep -E '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -128,9 +128,14 @@ reference: setup  ## Compare RAM with stable-retro on all 32 levels (installs it
 wheel-test: setup  ## Build the wheel and run the examples with it in a fresh environment (takes minutes)
 	$(BIN)/python -m pytest -m slow tests/examples/test_wheel.py
 
-docs: setup  ## Check the links and generated tables of the documentation
+docs: setup  ## Check the documentation and build it as a site in build/site
 	$(BIN)/python docs/check_links.py
 	$(BIN)/python docs/generate.py --check
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
+	$(BIN)/python docs/check_links.py --site build/site
+
+docs-test: setup  ## Run every code block and notebook of the documentation (takes minutes)
+	$(BIN)/python -m pytest -m 'slow or not slow' tests/test_doc_blocks.py
 
 clean:  ## Remove build products and the virtual environment
 	rm -rf build dist $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis src/warpzone/_native.pyi

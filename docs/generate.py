@@ -12,10 +12,12 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from warpzone import MarioEnv, _native, make_vec, parameter_help
+from warpzone.cli import COMMANDS
+from warpzone.commands.command import Command, Group, inherited_options, own_options, summary
 from warpzone.config import TrainConfig, resolve
 from warpzone.config.option import options_of, tables_of
 from warpzone.config.values import show
@@ -147,13 +149,53 @@ def options() -> str:
     return "\n\n".join(parts)
 
 
+def command_options() -> str:
+    """Every command with its own options."""
+    return "\n\n".join(_command_section(name, command) for name, command in _leaves(COMMANDS))
+
+
+def _leaves(
+    commands: Mapping[str, type[Command] | Group], prefix: str = "warpzone "
+) -> Iterator[tuple[str, type[Command]]]:
+    for name, command in commands.items():
+        if isinstance(command, Group):
+            yield from _leaves(command.commands, f"{prefix}{name} ")
+        else:
+            yield prefix + name, command
+
+
+def _command_section(name: str, command: type[Command]) -> str:
+    rows = [
+        (
+            f"`{option.metavar}`" if option.positional else f"`--{option.flag}`",
+            "required" if option.required else _shown(option.default),
+            option.help,
+        )
+        for option in own_options(command)
+    ]
+    more = "\n\nTakes the [training options](options.md) too." if inherited_options(command) else ""
+    options = f"\n\n{table(('option', 'default', 'meaning'), rows)}" if rows else ""
+    return f"## {name}\n\n{summary(command)}{options}{more}"
+
+
 def _shown(value: object) -> str:
-    return f"`{show(value)}`" if value not in ("", ()) else ""
+    return f"`{show(value)}`" if value not in ("", (), None) else ""
 
 
 TABLES: dict[str, Callable[[], str]] = {
     function.__name__: function
-    for function in (options, parameters, actions, info, ends, weights, planes, features, scripted)
+    for function in (
+        options,
+        command_options,
+        parameters,
+        actions,
+        info,
+        ends,
+        weights,
+        planes,
+        features,
+        scripted,
+    )
 }
 
 

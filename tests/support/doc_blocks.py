@@ -1,0 +1,55 @@
+"""Code blocks of the documentation, and how long ones are shortened.
+
+Blocks tagged `python` and `bash` are run as pasted; those of a page, in their order and in one
+folder. A comment above a block shortens it for tests: `<!-- test: 300_000 -> 2_048 -->` replaces a
+number, and `<!-- test: slow -->` leaves the block to `make docs-test`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PAGES = [
+    *sorted(ROOT.glob("README*.md")),
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs" / "zh").glob("*.md")),
+]
+_BLOCK = re.compile(
+    r"(?P<marks>(?:<!-- test: [^\n]* -->\n)*)```(?P<language>python|bash)\n(?P<code>.*?)```",
+    re.DOTALL,
+)
+_MARK = re.compile(r"<!-- test: (.*?) -->")
+
+
+@dataclass(frozen=True)
+class Block:
+    """One block, as a test runs it."""
+
+    page: Path
+    line: int
+    language: str
+    code: str
+    slow: bool
+
+    def __str__(self) -> str:
+        """Names it by page and line."""
+        return f"{self.page.relative_to(ROOT)}:{self.line}"
+
+
+def blocks_of(page: Path) -> list[Block]:
+    """The blocks of a page that run."""
+    text = page.read_text(encoding="utf-8")
+    found = []
+    for match in _BLOCK.finditer(text):
+        marks, code = _MARK.findall(match["marks"]), match["code"]
+        for mark in marks:
+            old, arrow, new = mark.partition(" -> ")
+            if arrow:
+                assert old in code, f"{page}: {mark}"
+                code = code.replace(old, new)
+        line = text.count("\n", 0, match.start("language")) + 1
+        found.append(Block(page, line, match["language"], code, "slow" in marks))
+    return found
