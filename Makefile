@@ -125,6 +125,9 @@ numpy1: setup  ## Compare nes-py with NumPy 1.26, in a separate virtual environm
 reference: setup  ## Compare RAM with stable-retro on all 32 levels (installs it; takes minutes)
 	$(BIN)/python tests/reference/compare_stable_retro.py
 
+wheel: setup  ## Build sdist and wheels, check them, try each in a clean environment (takes minutes)
+	$(BIN)/python tests/wheel/check_wheels.py
+
 wheel-test: setup  ## Build the wheel and run the examples with it in a fresh environment (takes minutes)
 	$(BIN)/python -m pytest -m slow tests/examples/test_wheel.py
 

@@ -1,0 +1,99 @@
+"""Every command with what a person would give, for installs without extras."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+# What a person would give; commands that would serve or measure for long get less to do.
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "quickstart": (),
+    "rom install": (),
+    "rom import": ("missing.nes",),
+    "rom status": (),
+    "train": ("--level", "1-1"),
+    "eval": ("1-1",),
+    "video": ("1-1",),
+    "runs list": (),
+    "runs show": ("mario-1-1",),
+    "runs set": ("mario-1-1", "learning_rate=1e-4"),
+    "runs pause": ("mario-1-1",),
+    "runs resume": ("mario-1-1",),
+    "runs save": ("mario-1-1",),
+    "runs record": ("mario-1-1",),
+    "runs stop": ("mario-1-1",),
+    "dashboard": (),
+    "watch": ("1-1",),
+    "campaign": (),
+    "export": ("mario-1-1", "-o", "out.policy"),
+    "scoreboard": ("policies",),
+    "report": ("runs",),
+    "solve": ("--level", "1-1", "--seconds", "0.1"),
+    "render": ("--steps", "4", "-o", "out.png"),
+    "play": (),
+    "bench env": ("--seconds", "0.01", "--num-envs", "1", "--threads", "1"),
+    "bench train": (),
+    "bench overlap": (),
+    "bench replay": (),
+    "tools backfill": ("runs",),
+    "doctor": (),
+}
+# Runs every command in one process, since starting Python takes longer than the commands do.
+SCRIPT = """
+import contextlib, importlib.abc, io, json, sys, traceback
+
+class Blocker(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in BLOCKED:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+BLOCKED = set(json.loads(sys.argv[1]))
+sys.meta_path.insert(0, Blocker())
+import importlib.util
+found = importlib.util.find_spec
+importlib.util.find_spec = lambda name, package=None: (
+    None if name.partition(".")[0] in BLOCKED else found(name, package)
+)
+from warpzone.cli import main
+results = {}
+for command, arguments in json.loads(sys.argv[2]).items():
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            code = main([*command.split(), *arguments])
+        except BaseException:
+            code, _ = -1, err.write(traceback.format_exc())
+    results[command] = code, out.getvalue(), err.getvalue()
+print(json.dumps(results))
+"""
+
+
+def run_commands(
+    python: str | Path, folder: Path, rom: Path, blocked: list[str]
+) -> dict[str, tuple[int, str, str]]:
+    """Runs every command in an empty folder.
+
+    Args:
+        python: Interpreter with Warpzone installed.
+        folder: Working folder.
+        rom: ROM to use.
+        blocked: Modules that cannot be imported, as if they were not installed.
+
+    Returns:
+        Exit code, output and error output by command.
+    """
+    variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(
+        [python, "-c", SCRIPT, json.dumps(blocked), json.dumps(COMMANDS)],
+        cwd=folder,
+        env=variables | {"WARPZONE_ROM": str(rom)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return {name: tuple(result) for name, result in json.loads(done.stdout).items()}
