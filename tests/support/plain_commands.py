@@ -7,8 +7,8 @@ import os
 import subprocess
 from pathlib import Path
 
-# What a person would give; commands that would serve or measure for long get less to do.
-COMMANDS: dict[str, tuple[str, ...]] = {
+# What a person would give; a command that is not listed is tried without arguments.
+ARGUMENTS: dict[str, tuple[str, ...]] = {
     "quickstart": (),
     "rom install": (),
     "rom import": ("missing.nes",),
@@ -57,8 +57,16 @@ importlib.util.find_spec = lambda name, package=None: (
     None if name.partition(".")[0] in BLOCKED else found(name, package)
 )
 from warpzone.cli import main
-results = {}
-for command, arguments in json.loads(sys.argv[2]).items():
+from warpzone.cli import COMMANDS
+
+def leaves(commands, prefix=""):
+    for name, command in commands.items():
+        inner = getattr(command, "commands", None)
+        yield from leaves(inner, f"{prefix}{name} ") if inner else [prefix + name]
+
+given, results = json.loads(sys.argv[2]), {}
+for command in leaves(COMMANDS):
+    arguments = given.get(command, [])
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
@@ -86,7 +94,7 @@ def run_commands(
     """
     variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(
-        [python, "-c", SCRIPT, json.dumps(blocked), json.dumps(COMMANDS)],
+        [python, "-c", SCRIPT, json.dumps(blocked), json.dumps(ARGUMENTS)],
         cwd=folder,
         env=variables | {"WARPZONE_ROM": str(rom)},
         stdin=subprocess.DEVNULL,
