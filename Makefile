@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS ?= dev,docs,play,sb3,train,nes-py,dashboard
+EXTRAS ?= dev,docs,play,sb3,train,nes-py,dashboard,sweep
 CMAKE := $(BIN)/cmake
 CTEST := $(BIN)/ctest
 GENERATOR := -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja)

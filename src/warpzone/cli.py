@@ -39,6 +39,7 @@ from warpzone.commands.steer import (
     RunsSet,
     RunsStop,
 )
+from warpzone.commands.sweep import Sweep, SweepShow
 from warpzone.commands.tools import Backfill
 from warpzone.commands.train import Train
 from warpzone.commands.video import Video
@@ -93,6 +94,7 @@ COMMANDS: dict[str, type[Command] | Group] = {
     "dashboard": Dashboard,
     "watch": Watch,
     "campaign": Campaign,
+    "sweep": Group(summary(Sweep), {"show": SweepShow}, default=Sweep),
     "export": Export,
     "scoreboard": Scores,
     "report": Report,
@@ -170,6 +172,9 @@ def _dispatch(arguments: list[str]) -> int:
     rest = arguments
     while isinstance(command, Group):
         group = " ".join(["warpzone", *names])
+        if command.default is not None and (not rest or rest[0] not in command.commands):
+            command = command.default
+            break
         if not rest or rest[0] in _HELP:
             return _print_group(group, command)
         word, *rest = rest

@@ -99,3 +99,7 @@ class UnknownRomWarning(UserWarning):
 
 class ServerError(WarpzoneError, RuntimeError):
     """The dashboard cannot be served as requested."""
+
+
+class SweepError(WarpzoneError, RuntimeError):
+    """A sweep is missing, damaged, in use, or cannot be run as requested."""

@@ -23,6 +23,8 @@ def leaves(commands: Mapping[str, type[Command] | Group]) -> Iterator[type[Comma
     for command in commands.values():
         if isinstance(command, Group):
             yield from leaves(command.commands)
+            if command.default is not None:
+                yield command.default
         else:
             yield command
 

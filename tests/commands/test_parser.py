@@ -23,6 +23,8 @@ def leaves(
     for name, command in commands.items():
         if isinstance(command, Group):
             yield from leaves(dict(command.commands), f"{prefix}{name} ")
+            if command.default is not None:
+                yield prefix + name, command.default
         else:
             yield prefix + name, command
 
@@ -43,7 +45,7 @@ def test_every_command_has_help_with_examples(name: str, capsys) -> None:
     assert len(shown_flags(text)) <= 22, "20 options, --help and --help-all"
 
 
-@pytest.mark.parametrize("name", ["train", "campaign"])
+@pytest.mark.parametrize("name", ["train", "campaign", "sweep"])
 def test_help_all_shows_every_option_once(name: str, capsys) -> None:
     command = COMMANDS[name]
     assert cli.main([name, "--help-all"]) == 0
@@ -54,7 +56,7 @@ def test_help_all_shows_every_option_once(name: str, capsys) -> None:
 
 
 def test_an_everyday_option_is_one_of_at_most_twenty() -> None:
-    for name in ("train", "campaign"):
+    for name in ("train", "campaign", "sweep"):
         command = COMMANDS[name]
         options = (*own_options(command), *inherited_options(command))
         assert 15 <= sum(is_everyday(command, option) for option in options) <= 20

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import damage as spoil
 from bombs import checkpoint_bombs, policy_bombs
 from damage import NOT_JSON, Damage
-from world import BOARD, CAMPAIGN, POLICY, ROM, RUN, SOLUTION, TRIALS
+from world import BOARD, CAMPAIGN, POLICY, ROM, RUN, SOLUTION, SWEEP, TRIALS
 
 from warpzone import cli
 
@@ -29,6 +29,7 @@ SMALL = (
     *("--obs=tiles", "--num-envs=4", "--num-threads=1", "--rollout-steps=8", "--hidden=16"),
     *("--minibatch-size=16", "--device=cpu", "--torch-threads=1", "--display=plain", "--steps=32"),
 )
+SWEPT = (*(flag for flag in SMALL if not flag.startswith("--display")), "--trials=1")
 LONGER = ("--steps", "96", "--no-video")
 
 
@@ -185,6 +186,11 @@ CASES: dict[str, list[Case]] = {
         Case("a file as the teachers", ("--teachers", ROM, *SMALL)),
         Case("a ROM that is none", SMALL, spoil.content(ROM, b"x"), FAILS, {"WARPZONE_ROM": ROM}),
         *_plugins(*SMALL),
+        *_json(f"{SWEEP}/sweep.json", "--from-sweep", SWEEP),
+        Case("no such sweep", ("--from-sweep", ESCAPES)),
+        Case("no such trial", ("--from-sweep", SWEEP, "--sweep-trial", "99")),
+        Case("a trial of nothing", ("--sweep-trial", "1")),
+        Case("a sweep and a preset", ("--from-sweep", SWEEP, "--preset", "cpu")),
     ],
     "eval": [
         *_files(POLICY, POLICY),
@@ -251,6 +257,61 @@ CASES: dict[str, list[Case]] = {
             spoil.link("new/runs/1-1", "runs"),
         ),
     ],
+    "sweep": [
+        *(
+            Case(f"a space {what}", ("--space", text, *SWEPT))
+            for what, text in (
+                ("of nothing", ""),
+                ("without values", "learning-rate="),
+                ("without a name", "=1:2"),
+                ("of an unknown option", "nonsense=1:2"),
+                ("with escape codes", f"{ESCAPES}=1:2"),
+                ("of escape codes", f"learning-rate={ESCAPES}:{ESCAPES}"),
+                ("that is not UTF-8", "optimizer=caf\udce9,adam"),
+                ("of one number", "learning-rate=1e-3"),
+                ("upside down", "learning-rate=1e-2:1e-3"),
+                ("of NaN", "learning-rate=nan:1"),
+                ("without end", "learning-rate=1e-3:inf"),
+                ("beyond the limits", "gamma=0.5:1.5"),
+                ("of a logarithm of zero", "ent-coef=0:1:log"),
+                ("on another scale", "ent-coef=0.1:1:cubic"),
+                ("of fractions of a whole number", "epochs=1.5:3"),
+                ("of a huge number", f"epochs=1:{10**400}"),
+                ("of something fixed", "seed=1:5"),
+                ("of a value twice", "epochs=1,1"),
+                ("of an endless name", "n" * 5000 + "=1:2"),
+            )
+        ),
+        Case("a space twice", ("--space=epochs=1:2", "--space=epochs=1:3", *SWEPT)),
+        Case("a space of a set option", ("--space=hidden=8:16", *SWEPT)),
+        Case("a pruner for two objectives", ("--objective=steps+clear-rate", "--pruner=median")),
+        Case("nonsense as an objective", ("--objective", ESCAPES)),
+        Case("nonsense as a sampler", ("--sampler", ESCAPES)),
+        Case("a file as the folder", ("-o", ROM, *SWEPT)),
+        Case("a run as the folder", ("-o", RUN, *SWEPT)),
+        Case("a folder of something else", ("-o", "solutions", *SWEPT)),
+        Case("a folder that exists", ("-o", SWEEP, *SWEPT)),
+        Case("a folder that is not UTF-8", ("-o", "caf\udce9", *SWEPT)),
+        Case("no such sweep", ("--resume", ESCAPES)),
+        Case("a run as the sweep", ("--resume", RUN)),
+        Case("a change", ("--resume", SWEEP, "--goal", "0.5")),
+        Case("another learning rate", ("--resume", SWEEP, "--learning-rate", "0.5")),
+        *_json(f"{SWEEP}/sweep.json", "--resume", SWEEP),
+        *(
+            case
+            for case in _files(f"{SWEEP}/journal.log", "--resume", SWEEP)
+            if case.name.endswith(("binary", "a folder", "endless"))
+        ),
+    ],
+    "sweep show": [
+        *_json(f"{SWEEP}/sweep.json", SWEEP),
+        *(
+            Case(case.name, case.arguments, case.damage, EITHER)
+            for case in _files(f"{SWEEP}/journal.log", SWEEP)
+        ),
+        Case("no such sweep", (ESCAPES,)),
+        Case("a file", (ROM,)),
+    ],
     "export": [
         *_files(CHECKPOINT, CHECKPOINT, "-o", "x.policy"),
         *_bombs(checkpoint_bombs(CHECKPOINT), CHECKPOINT, "-o", "x.policy"),
@@ -279,6 +340,7 @@ CASES: dict[str, list[Case]] = {
         *_files(f"{RUN}/metrics.jsonl", RUN, "--no-videos", codes=EITHER),
         *_files(f"{RUN}/episodes.jsonl", RUN, "--no-videos", codes=EITHER),
         *_json(f"{BOARD}/scoreboard.json", BOARD, "--no-videos"),
+        *_json(f"{SWEEP}/sweep.json", SWEEP),
         *(Case(case.name, (RUN, "--no-videos"), case.damage, EITHER) for case in _toml()),
         *_outputs(RUN, suffix=".html"),
         Case("no such run", (ESCAPES,)),

@@ -63,5 +63,7 @@ def leaf_commands(commands: Mapping[str, Any] | None = None, prefix: str = "") -
         inner = getattr(command, "commands", None)
         if isinstance(inner, Mapping):
             yield from leaf_commands(inner, f"{prefix}{name} ")
+            if command.default is not None:
+                yield prefix + name
         else:
             yield prefix + name

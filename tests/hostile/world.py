@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from small_campaign import made_up_row
+from small_sweep import made_up_sweep
 from tiny import tiny
 
 from warpzone.campaign.board_files import publish
@@ -27,6 +28,7 @@ CAMPAIGN = "campaign"
 SOLUTION = "solutions/1-1.solution"
 ROM = "game.nes"
 TRIALS = "doctor-env.jsonl"
+SWEEP = "sweeps/a"
 
 _COMMITTED_SOLUTION = Path(__file__).parents[2] / "solutions" / "1-1.solution"
 
@@ -42,6 +44,7 @@ def build_world(folder: Path, rom: Path) -> Path:
     shutil.copytree(folder / BOARD, folder / CAMPAIGN)
     state = CampaignState(asked_of(config, CampaignOptions()), {"1-1": TaskState(1)})
     write_state(folder / CAMPAIGN, state)
+    made_up_sweep(folder / SWEEP)
     (folder / "solutions").mkdir()
     shutil.copyfile(_COMMITTED_SOLUTION, folder / SOLUTION)
     shutil.copyfile(rom, folder / ROM)

@@ -22,10 +22,17 @@ class Command(Protocol):
 
 @dataclass(frozen=True)
 class Group:
-    """Commands that belong together, such as `warpzone bench env` and `bench replay`."""
+    """Commands that belong together, such as `warpzone bench env` and `bench replay`.
+
+    Attributes:
+        help: Description of the group.
+        commands: The commands by name.
+        default: Command that runs when none of the names is given, such as `warpzone sweep`.
+    """
 
     help: str
     commands: Mapping[str, type[Command] | Group]
+    default: type[Command] | None = None
 
 
 @dataclass(frozen=True)

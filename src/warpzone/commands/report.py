@@ -1,4 +1,4 @@
-"""`warpzone report`: writes an HTML page about a run or a campaign."""
+"""`warpzone report`: writes an HTML page about a run, a campaign or a sweep."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from warpzone.config.option import option, positional
 
 @dataclass(frozen=True)
 class Report(PluginOptions):
-    """Write one page about a run or a campaign: curves, scoreboard, videos, hints, configuration.
+    """Write one page about a run, a campaign or a sweep: curves, results, videos, configuration.
 
     The page is a single self-contained HTML file; it needs neither network access nor other files.
     It can be written while training is in progress.
@@ -19,12 +19,13 @@ class Report(PluginOptions):
     Examples:
       warpzone report runs/mario-1-1 -o report.html
       warpzone report campaign/ -o report.html
+      warpzone report sweeps/mario-1-1 -o sweep.html
       warpzone report policies/ --no-videos
     """
 
     path: Path = positional(
         MISSING,
-        "Folder of a run, a campaign, or a folder of policies with its scoreboard.",
+        "Folder of a run, a campaign or a sweep, or a folder of policies with its scoreboard.",
         metavar="RUN",
     )
     output: Path = option(Path("report.html"), "Page to write.", short="-o", metavar="FILE")
@@ -39,7 +40,9 @@ class Report(PluginOptions):
         from warpzone.errors import ConfigError
         from warpzone.report.campaign_report import report_campaign
         from warpzone.report.run_report import report_run
+        from warpzone.report.sweep_report import report_sweep
         from warpzone.runs.directory import CONFIG_FILE
+        from warpzone.sweep.files import SWEEP_FILE
         from warpzone.system.atomic_file import write_text_atomically
         from warpzone.video.output import check_output
 
@@ -48,6 +51,8 @@ class Report(PluginOptions):
         check_output(self.output)
         if (self.path / CONFIG_FILE).is_file():
             page = report_run(self.path, self.videos)
+        elif (self.path / SWEEP_FILE).exists():
+            page = report_sweep(self.path)
         else:
             page = report_campaign(self.path, self.videos, lambda text: print(text, flush=True))
         write_text_atomically(self.output, page)

@@ -13,6 +13,7 @@ from warpzone.config import (
     Partial,
     TrainConfig,
     explicit_options,
+    merged,
     overlaid,
     resolve,
     to_toml,
@@ -38,6 +39,7 @@ class Train:
       warpzone train --level 1-2 --obs tiles --actions simple --from-solutions solutions/
       warpzone train --preset gpu --level random --held-out 1-3,2-1 --memory lstm
       warpzone train --teachers policies/ --level all --obs tiles --steps 2M
+      warpzone train --from-sweep sweeps/mario-1-1 --seed 100
       warpzone train --resume runs/mario-1-1 --steps 4M
       warpzone train --resume newest
       warpzone train --preset cpu-quick --dry-run
@@ -66,6 +68,20 @@ class Train:
     resume_with_changes: bool = option(
         False,
         "Resume even if options differ from those the run was started with.",
+    )
+    from_sweep: Path | None = option(
+        None,
+        "Train with the preset, the options and the best parameters of a sweep. Options given "
+        "here take precedence.",
+        metavar="SWEEP",
+    )
+    sweep_trial: int | None = option(
+        None,
+        "Trial of --from-sweep to use instead of the best; required if the sweep has two "
+        "objectives.",
+        at_least=0,
+        at_most=10**9,
+        metavar="N",
     )
     dry_run: bool = option(
         False,
@@ -157,11 +173,25 @@ class Train:
 
     def _config(self, explicit: Partial, target: Path | None) -> TrainConfig:
         """Returns the configuration of a new run, or of a saved run with explicit changes."""
+        if self.sweep_trial is not None and self.from_sweep is None:
+            raise ConfigError("--sweep-trial needs --from-sweep, which names the sweep")
+        if self.from_sweep is not None:
+            return self._swept_config(self.from_sweep, explicit, target)
         if target is None:
             return resolve(explicit, self.preset or DEFAULT_PRESET)
         from warpzone.runs.saved_config import saved_config
 
         return overlaid(saved_config(target), explicit)
+
+    def _swept_config(self, sweep: Path, explicit: Partial, target: Path | None) -> TrainConfig:
+        """Returns the configuration that a sweep found, with explicit changes."""
+        from warpzone.sweep.overview import swept_options
+
+        for flag, given in (("--resume", target), ("--preset", self.preset)):
+            if given is not None:
+                raise ConfigError(f"--from-sweep and {flag} exclude each other; leave one out")
+        preset, found = swept_options(sweep, self.sweep_trial)
+        return resolve(merged(found, explicit), preset)
 
 
 def _dry_run(config: TrainConfig) -> int:

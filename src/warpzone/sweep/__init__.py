@@ -1,0 +1,1 @@
+"""Hyperparameter sweeps with Optuna; every trial is one or more ordinary runs."""

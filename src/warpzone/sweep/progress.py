@@ -1,0 +1,110 @@
+"""Follows a run between updates: where it is in its budget, and when its session ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from warpzone.campaign.ending import Ending, Statistics
+from warpzone.campaign.plan import Budget
+from warpzone.sweep.study import RUNGS
+
+# Points of a run, evenly spaced over its budget, at which the trial is judged.
+_JUDGEMENTS = 5 * RUNGS
+
+
+class TrainingState(Protocol):
+    """What a trial needs to know about a trainer."""
+
+    @property
+    def steps(self) -> int:
+        """Environment steps done."""
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds of training."""
+
+    @property
+    def success(self) -> float:
+        """Clear rate of recent episodes."""
+
+    @property
+    def statistics(self) -> Statistics:
+        """Statistics of the last episodes."""
+
+
+class Progress:
+    """Where a run is in its budget.
+
+    Attributes:
+        steps: Environment steps done.
+        minutes: Minutes of training.
+        clear_rate: Clear rate of recent episodes.
+        rung: Last tenth of the budget that was passed.
+        new_rungs: Tenths that were passed since the last judgement.
+    """
+
+    def __init__(self, budget: Budget, rung: int, judge: Callable[[Progress], str]) -> None:
+        """Starts to follow a run.
+
+        Args:
+            budget: Budget of the run.
+            rung: Last tenth that an earlier session has reported.
+            judge: Called at evenly spaced points; returns why the trial ends here, or ''.
+        """
+        self.steps, self.minutes, self.clear_rate = 0, 0.0, 0.0
+        self.rung, self.new_rungs = rung, range(0)
+        self._budget, self._judge = budget, judge
+        self._judged = rung * _JUDGEMENTS // RUNGS
+
+    def advance(self, trainer: TrainingState) -> str:
+        """Returns why the trial ends here, or an empty text."""
+        self.steps, self.minutes = trainer.steps, trainer.elapsed / 60
+        self.clear_rate = trainer.success
+        point = int(_JUDGEMENTS * self._share())
+        if point <= self._judged:
+            return ""
+        self._judged = point
+        rung = min(point * RUNGS // _JUDGEMENTS, RUNGS - 1)
+        self.new_rungs = range(self.rung + 1, rung + 1)
+        self.rung = max(self.rung, rung)
+        return self._judge(self)
+
+    def _share(self) -> float:
+        """The share of the budget that is used up."""
+        share = self.steps / self._budget.steps
+        if self._budget.minutes:
+            share = max(share, self.minutes / self._budget.minutes)
+        return min(share, 1.0)
+
+
+class TrialEnding:
+    """The loop's `until`: ends a session at its budget, for a check, or when it is pruned.
+
+    Attributes:
+        pruned: Why the trial is pruned; empty if it is not.
+    """
+
+    def __init__(
+        self,
+        levels: Sequence[str],
+        goal: float,
+        budget: Budget,
+        *,
+        check_from: int,
+        progress: Progress,
+    ) -> None:
+        """Creates an ending; see `campaign.ending.Ending`."""
+        self._ending = Ending(levels, goal, budget, check_from)
+        self._progress = progress
+        self.pruned = ""
+
+    @property
+    def promised(self) -> bool:
+        """Whether it ended the session because the goal seems to be reached."""
+        return self._ending.promised
+
+    def __call__(self, trainer: TrainingState) -> bool:
+        """Whether the session ends here."""
+        self.pruned = self._progress.advance(trainer)
+        return bool(self.pruned) or self._ending(trainer)
