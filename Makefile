@@ -11,7 +11,7 @@ NATIVE_SOURCES := $(shell find native cmake -name '*.cpp' -o -name '*.hpp' -o -n
 	-o -name '*.cmake' -o -name CMakeLists.txt) CMakeLists.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup native demo test test-native test-python test-browser lint format sanitize sanitize-threads fuzz bench soak \
+.PHONY: help setup native demo test test-native test-python test-browser lint format sanitize sanitize-threads fuzz bench soak sweep-soak \
 	numpy1 reference wheel wheel-test docs docs-test clean
 
 help:  ## List the targets
@@ -118,6 +118,9 @@ bench: setup  ## Measure environment throughput
 SOAK_MINUTES ?= 30
 soak: setup  ## Train for half an hour with injected faults (SOAK_MINUTES=2 for a short run)
 	$(BIN)/python tests/soak/run_soak.py --minutes $(SOAK_MINUTES)
+
+sweep-soak: setup  ## Kill a sweep of 40 trials five times; every trial must run exactly once (takes minutes)
+	$(BIN)/python -m pytest -m slow tests/sweep/test_sweep_kill.py
 
 numpy1: setup  ## Compare nes-py with NumPy 1.26, in a separate virtual environment (takes minutes)
 	$(BIN)/python -m pytest -m slow tests/envs/backends/test_numpy1.py

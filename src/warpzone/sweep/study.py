@@ -142,10 +142,8 @@ def open_study(folder: SweepFolder, plan: SweepPlan, *, create: bool = False) ->
         for name in plan.options.objectives
     ]
     try:
-        if create:
-            optuna.create_study(
-                study_name=STUDY_NAME, storage=storage, directions=directions, load_if_exists=True
-            )
+        if create and not storage.get_all_studies():
+            optuna.create_study(study_name=STUDY_NAME, storage=storage, directions=directions)
         study = optuna.load_study(
             study_name=STUDY_NAME,
             storage=storage,
