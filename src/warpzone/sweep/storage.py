@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from warpzone.errors import SweepError
 from warpzone.sweep.files import SweepFolder
+from warpzone.system.extras import require_extra
 from warpzone.system.file_lock import AdvisoryLock
 
 if TYPE_CHECKING:
@@ -25,17 +26,14 @@ _MAX_BLOCK = 1 << 16
 
 
 def require_optuna() -> None:
-    """Checks that Optuna can be imported, and silences its log.
+    """Checks that Optuna and SciPy are installed, and silences Optuna's log.
 
     Raises:
-        SweepError: It is not installed.
+        MissingExtraError: One of them is missing.
     """
-    try:
-        import optuna
-    except ImportError as error:
-        raise SweepError(
-            f"{error.name} is missing: sweeps need `pip install 'warpzone[sweep]'`"
-        ) from error
+    require_extra("sweep")
+    import optuna
+
     optuna.logging.set_verbosity(optuna.logging.WARNING)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -158,19 +157,13 @@ def open_study(folder: SweepFolder, plan: SweepPlan, *, create: bool = False) ->
 
 
 def make_sampler(name: str, seed: int) -> BaseSampler:
-    """Makes a sampler.
-
-    Raises:
-        SweepError: A package that the sampler needs is missing.
-    """
+    """Makes a sampler by its name."""
     from optuna import samplers
 
     if name == "random":
         return samplers.RandomSampler(seed=seed)
     if name == "tpe":
         return samplers.TPESampler(seed=seed)
-    if find_spec("scipy") is None:  # Optuna imports it only when it fits the first model.
-        raise SweepError("--sampler gp needs SciPy: `pip install 'warpzone[sweep]'`")
     return samplers.GPSampler(seed=seed)
 
 
