@@ -26,3 +26,19 @@ def test_every_table_is_used_on_some_page(generator: dict) -> None:
     assert [
         name for name in generator["TABLES"] if f"<!-- generated: {name} -->" not in pages
     ] == []
+
+
+def test_every_page_is_in_the_index_and_in_the_navigation_of_the_site() -> None:
+    index, navigation = (DOCS / "index.md").read_text(), (DOCS.parent / "mkdocs.yml").read_text()
+    pages = {page.name for page in DOCS.glob("*.md")} - {"index.md"}
+    assert {page for page in pages if f"({page})" not in index} == set()
+    assert {page for page in pages if f": {page}\n" not in navigation} == set()
+
+
+def test_assets_from_elsewhere_would_be_noticed(tmp_path: Path) -> None:
+    foreign = runpy.run_path(str(DOCS / "check_links.py"))["foreign_assets"]
+    page = tmp_path / "index.html"
+    page.write_text('<script src="assets/own.js"></script><a href="https://example.org">x</a>')
+    assert foreign(tmp_path) == []
+    page.write_text('<link rel="stylesheet" href="https://fonts.example.org/css">')
+    assert foreign(tmp_path) == ["index.html: https://fonts.example.org/css"]
