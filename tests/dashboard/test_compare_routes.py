@@ -18,6 +18,7 @@ def test_only_options_that_differ_are_listed(tmp_path: Path) -> None:
     one, two = write_run(tmp_path, "one"), write_run(tmp_path, "two")
     config = TrainConfig()
     changed = replace(config, learn=replace(config.learn, gamma=0.5))
+    changed = replace(changed, run=replace(config.run, name="two"))
     (two / "config.toml").write_text(to_toml(changed))
     client = make_client(tmp_path)
     rows = client.get("/api/differences", params={"runs": [one.name, two.name]}).json()["rows"]

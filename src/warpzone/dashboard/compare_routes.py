@@ -23,6 +23,7 @@ router = APIRouter()
 
 _MOST_RUNS = 16
 _MISSING = "?"
+_OF_THE_RUN_ITSELF = frozenset({"run.name", "run.runs"})
 Axis = Literal["steps", "time"]
 
 
@@ -38,7 +39,7 @@ def differences(
             trees.append(flat_options(asdict(saved_config(found.path))))
         except WarpzoneError:
             trees.append({})  # A damaged configuration; its page says so.
-    names = sorted({name for tree in trees for name in tree})
+    names = sorted({name for tree in trees for name in tree} - _OF_THE_RUN_ITSELF)
     rows = [
         {"option": name, "values": [tree.get(name, _MISSING) for tree in trees]} for name in names
     ]

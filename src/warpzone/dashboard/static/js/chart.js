@@ -68,11 +68,16 @@ export class Chart {
     this.options = options;
     this.curves = [];
     this.place = h("div", { class: "plot" });
-    this.element = h("section", { class: "card chart", "data-chart": options.title }, h("h2", null, options.title), this.place);
+    this.element = h("section", { class: "card chart", "data-chart": options.title }, (this.heading = h("h2", null, options.title)), this.place);
     this.plot = null;
     this.shape = "";
     this.observer = new ResizeObserver(() => this.resize());
     this.observer.observe(this.place);
+  }
+
+  setTitle(title) {
+    this.heading.textContent = title;
+    this.element.dataset.chart = title;
   }
 
   // curves: [{label, x, y}]; a band has low and high as well.

@@ -61,7 +61,7 @@ function boardTable({ boards, levels }) {
 export function openCompare(page, route) {
   const chosen = new Set((route.query.get("runs") ?? "").split(",").filter(Boolean).slice(0, MOST_RUNS));
   let metric = DEFAULT_METRIC;
-  const chart = new Chart({ title: t("nav_compare"), settings: () => chartSettings });
+  const chart = new Chart({ title: DEFAULT_METRIC, settings: () => chartSettings });
   const list = h("div", { class: "card scroll compare-list" });
   const search = h("input", { type: "search", placeholder: t("filter_runs"), "aria-label": t("filter_runs") });
   const metrics = h("select", { "aria-label": t("compare_metric") }, h("option", null, DEFAULT_METRIC));
@@ -108,6 +108,7 @@ export function openCompare(page, route) {
     message.hidden = ids.length > 0;
     try {
       const rows = ids.length ? await curves(ids) : [];
+      chart.setTitle(metric);
       chart.setCurves(rows);
       replace(key, seedKey(rows));
       if (ids.length) {
