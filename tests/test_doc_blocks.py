@@ -41,7 +41,7 @@ def fast(page: Path) -> list[Block]:
     return [] if translated else [block for block in blocks_of(page) if not block.slow]
 
 
-@pytest.mark.parametrize("page", filter(fast, PAGES), ids=lambda page: page.name)
+@pytest.mark.parametrize("page", list(filter(fast, PAGES)), ids=lambda page: page.name)
 def test_the_blocks_of_a_page_run_as_pasted(
     page: Path, rom_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
