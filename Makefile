@@ -12,7 +12,7 @@ NATIVE_SOURCES := $(shell find native cmake -name '*.cpp' -o -name '*.hpp' -o -n
 
 .DEFAULT_GOAL := help
 .PHONY: help setup native demo test test-native test-python test-browser lint format sanitize sanitize-threads fuzz bench soak sweep-soak \
-	numpy1 reference wheel wheel-test docs docs-test clean
+	numpy1 reference wheel wheel-test release-check docs docs-test clean
 
 help:  ## List the targets
 	@grep -E '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -133,6 +133,17 @@ wheel: setup  ## Build sdist and wheels, check them, try each in a clean environ
 
 wheel-test: setup  ## Build the wheel and run the examples with it in a fresh environment (takes minutes)
 	$(BIN)/python -m pytest -m slow tests/examples/test_wheel.py
+
+# Builds from a clean copy of the commit, so nothing that is not committed gets into a release.
+release-check: setup  ## Check pins, hashes, licences and workflows; build, and install the wheel by hash (takes minutes)
+	$(BIN)/python release/lock.py --check
+	$(BIN)/python release/licences.py --check
+	$(BIN)/python release/workflows.py
+	rm -rf build/release && mkdir -p build/release/source
+	git archive HEAD | tar -x -C build/release/source
+	$(BIN)/python -m build --no-isolation --outdir build/release/dist build/release/source
+	$(BIN)/python release/sbom.py build/release/warpzone.cdx.json
+	$(BIN)/python release/hashed_install.py build/release/dist/*.whl
 
 docs: setup  ## Check the documentation and build it as a site in build/site
 	$(BIN)/python docs/check_links.py
