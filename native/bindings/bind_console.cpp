@@ -1,7 +1,9 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <cstring>
+#include <span>
 #include <string>
 
 #include "bindings/bindings.hpp"
@@ -16,6 +18,7 @@ using nes::Console;
 namespace {
 
 using ByteVector = nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>>;
+using ReadOnlyFloats = nb::ndarray<nb::numpy, const float, nb::ndim<1>>;
 using ReadOnlyBytes = nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>>;
 
 /// The registers of a console, readable and settable.
@@ -40,6 +43,13 @@ void let_others_run() {
     const nb::gil_scoped_release release;
   }
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+ReadOnlyFloats copy_of(std::span<const float> samples) {
+  auto* copy = new float[samples.size()];
+  std::copy(samples.begin(), samples.end(), copy);
+  nb::capsule owner(copy, [](void* p) noexcept { delete[] static_cast<float*>(p); });
+  return ReadOnlyFloats(copy, {samples.size()}, owner);
 }
 
 ReadOnlyBytes copy_of(const std::uint8_t* data, std::size_t size) {
@@ -101,6 +111,17 @@ void bind_console(nb::module_& module) {
           "The 2 KiB of RAM: a live view, so writing to it changes the machine.")
       .def_prop_ro("screen", &rgb_screen, nb::rv_policy::automatic,
                    "The last drawn frame, 240 x 256 x 3.")
+      .def(
+          "set_sound", &Console::set_sound, "sample_rate"_a = 44'100,
+          "Synthesises sound from now on, at this many samples per second; 0 stops. Emulation is "
+          "the same either way. Save states do not contain it: after `load` there is silence until "
+          "the game writes the sound registers again.")
+      .def_prop_ro("sound_rate", &Console::sound_rate,
+                   "Samples per second of `sound`; 0 without sound.")
+      .def_prop_ro(
+          "sound", [](const Console& self) { return copy_of(self.sound()); },
+          nb::rv_policy::automatic,
+          "The sound of the last frame: float32 samples from -1 to 1, empty without sound.")
       .def_prop_ro(
           "colours",
           [](const Console& self) {

@@ -1,21 +1,11 @@
 #include "nes/apu.hpp"
 
+#include "nes/apu_tables.hpp"
+
 namespace warpzone::nes {
 namespace {
 
 constexpr std::uint64_t kNever = ~std::uint64_t{0};
-
-// Processor cycles after the sequencer's start at which each step happens. In four-step mode the
-// interrupt is raised in three cycles in a row, the middle one also clocks the length counters.
-constexpr int kFourStep[6] = {7457, 14913, 22371, 29828, 29829, 29830};
-constexpr int kFiveStep[6] = {7457, 14913, 22371, 29829, 37281, 37282};
-
-constexpr std::uint8_t kLengths[32] = {10, 254, 20,  2,  40, 4,  80, 6,  160, 8,  60,
-                                       10, 14,  12,  26, 14, 12, 16, 24, 18,  48, 20,
-                                       96, 22,  192, 24, 72, 26, 16, 28, 32,  30};
-
-constexpr int kSamplePeriods[16] = {428, 380, 340, 320, 286, 254, 226, 214,
-                                    190, 160, 142, 128, 106, 84,  72,  54};
 
 }  // namespace
 

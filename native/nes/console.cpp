@@ -11,6 +11,8 @@ namespace {
 
 constexpr std::uint32_t kMagic = 0x534E5A57;  // "WZNS"
 constexpr std::uint32_t kVersion = 1;
+constexpr std::size_t kProgramSize = 0x8000;  // Smaller programs are repeated.
+constexpr int kLowestSoundRate = 8'000, kHighestSoundRate = 192'000;
 
 struct StateHeader {
   std::uint32_t magic, version;
@@ -56,6 +58,20 @@ void Console::run_frame(std::uint8_t buttons, bool render, std::uint8_t buttons2
   machine_.state.controllers.buttons[0] = buttons;
   machine_.state.controllers.buttons[1] = buttons2;
   machine_.run_frame(render);
+}
+
+void Console::set_sound(int sample_rate) {
+  if (sample_rate == 0) {
+    machine_.set_sound(nullptr);
+    return;
+  }
+  if (sample_rate < kLowestSoundRate || sample_rate > kHighestSoundRate) {
+    throw std::invalid_argument("the sample rate is " + std::to_string(sample_rate) +
+                                "; it must be from " + std::to_string(kLowestSoundRate) + " to " +
+                                std::to_string(kHighestSoundRate) + ", or 0 for no sound");
+  }
+  const std::span<const std::uint8_t> program(machine_.cartridge->program(), kProgramSize);
+  machine_.set_sound(std::make_unique<Sound>(program, sample_rate));
 }
 
 void Console::step_instruction() { machine_.step(); }

@@ -58,6 +58,16 @@ class Console {
   /// Colour-emphasis bits (mask register >> 5) of each of the 240 rows.
   const std::uint8_t* row_emphasis() const { return machine_.row_emphasis.data(); }
 
+  /// Synthesises sound from now on, at `sample_rate` samples per second; 0 stops. Emulation is the
+  /// same either way. Save states do not contain it: after `load` there is silence until the
+  /// program writes the sound registers again.
+  void set_sound(int sample_rate);
+  int sound_rate() const { return machine_.sound() ? machine_.sound()->sample_rate() : 0; }
+  /// Samples of the last frame, from -1 to 1; none without sound.
+  std::span<const float> sound() const {
+    return machine_.sound() ? machine_.sound()->samples() : std::span<const float>{};
+  }
+
   /// Reads as a debugger would: no side effects (registers read as 0).
   std::uint8_t peek(std::uint16_t address) const;
   /// Writes RAM or cartridge RAM; other addresses are refused with std::out_of_range.

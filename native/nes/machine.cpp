@@ -39,6 +39,7 @@ void Machine::power_on() {
 void Machine::reset() {
   ppu_.reset(state.cycle * kDotsPerCycle);
   apu_.reset(state.cycle);
+  if (sound_ != nullptr) sound_->restart(state.cycle, state.apu.enabled);
   state.interrupts = InterruptState{};
   state.cpu.jammed = 0;
   // The reset sequence is an interrupt entry whose three pushes are turned into reads.
@@ -47,6 +48,11 @@ void Machine::reset() {
   state.cpu.p |= flag::kInterrupt;
   const std::uint8_t low = read(0xFFFC);
   state.cpu.pc = static_cast<std::uint16_t>(low | read(0xFFFD) << 8);
+}
+
+void Machine::set_sound(std::unique_ptr<Sound> sound) {
+  sound_ = std::move(sound);
+  if (sound_ != nullptr) sound_->restart(state.cycle, state.apu.enabled);
 }
 
 void Machine::settle() { ppu_.settle(state.cycle * kDotsPerCycle); }
@@ -73,6 +79,7 @@ void Machine::copy_state_from(const MachineState& from) {
     std::memcpy(state.pattern_ram, from.pattern_ram, sizeof state.pattern_ram);
   }
   ppu_.state_replaced();
+  if (sound_ != nullptr) sound_->restart(state.cycle, state.apu.enabled);
 }
 
 void Machine::run_frame(bool render) {
@@ -91,6 +98,7 @@ void Machine::run_frame(bool render) {
     ppu_.run_to(state.cycle * kDotsPerCycle);
   }
   ++state.frame_count;
+  if (sound_ != nullptr) sound_->end_frame(state.cycle);
 }
 
 bool Machine::can_run_ahead() const {
@@ -189,6 +197,7 @@ void Machine::bus_write(std::uint16_t address, std::uint8_t value, std::uint64_t
     pads.strobe = value & 1;
   } else if (address < 0x4018) {
     apu_.write(address, value, cycle);
+    if (sound_ != nullptr) sound_->write(address, value, cycle);
   } else if (address >= 0x8000) {
     cartridge->mapper().write(address, value);
   } else if (address >= 0x6000) {

@@ -8,6 +8,7 @@
 #include "nes/apu.hpp"
 #include "nes/cartridge.hpp"
 #include "nes/ppu.hpp"
+#include "nes/sound.hpp"
 #include "nes/state.hpp"
 
 namespace warpzone::nes {
@@ -32,6 +33,10 @@ class Machine {
   void run_frame(bool render);
   /// One instruction or interrupt entry, cycle by cycle (cpu.cpp).
   void step();
+
+  /// Listens to the sound registers from now on; nullptr stops.
+  void set_sound(std::unique_ptr<Sound> sound);
+  const Sound* sound() const { return sound_.get(); }
 
   /// To be called before the state leaves for a machine that may take the other path.
   void settle();
@@ -95,6 +100,7 @@ class Machine {
 
   Ppu ppu_;
   Apu apu_;
+  std::unique_ptr<Sound> sound_;
   /// Sprite DMA asked for by the instruction in hand; it runs once that instruction has polled for
   /// interrupts, so it is never pending between steps.
   int dma_page_ = -1;
