@@ -1,5 +1,5 @@
 /// The sound unit as programs can observe it: frame interrupt, length counters, sample playback
-/// (for its interrupt and the cycles it steals). No sound is produced.
+/// (for its interrupt and the cycles it steals). `Sound` makes the sound.
 #pragma once
 
 #include <cstdint>

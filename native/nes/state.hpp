@@ -70,7 +70,7 @@ struct DmcState {
   std::uint64_t next_clock;  ///< Cycle of the next output bit.
 };
 
-/// What programs can read back from the sound unit; no sound is made.
+/// What programs can read back from the sound unit.
 struct ApuState {
   std::uint64_t sequence_start;  ///< Cycle at which the frame sequencer stood at zero.
   std::uint64_t next_step;       ///< Cycle of its next step.

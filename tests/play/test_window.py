@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 
 from warpzone import cli
-from warpzone.play.window import GameWindow, Session
+from warpzone.play.session import Session
+from warpzone.play.speaker import MixerSpeaker
+from warpzone.play.window import GameWindow, pad_buttons
 
 pygame = pytest.importorskip("pygame")
 
@@ -13,6 +15,7 @@ pygame = pytest.importorskip("pygame")
 @pytest.fixture
 def no_display(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    monkeypatch.setenv("SDL_AUDIODRIVER", "dummy")
 
 
 class HeldKeys(set):
@@ -20,27 +23,6 @@ class HeldKeys(set):
 
     def __getitem__(self, key: int) -> bool:
         return key in self
-
-
-class FakeWindow:
-    """Replays scripted input and records what would be shown."""
-
-    def __init__(self, commands: dict[int, str], buttons: int = 0) -> None:
-        self._commands = commands
-        self._buttons = buttons
-        self.shown: list[np.ndarray] = []
-        self.messages: list[str] = []
-
-    def commands(self):
-        frame = len(self.shown)
-        return [self._commands[frame]] if frame in self._commands else []
-
-    def buttons(self) -> int:
-        return self._buttons
-
-    def show(self, screen: np.ndarray, message: str) -> None:
-        self.shown.append(screen)
-        self.messages.append(message)
 
 
 def test_a_real_window_opens_runs_and_handles_keys(no_display: None) -> None:
@@ -67,54 +49,50 @@ def test_keys_become_buttons_and_opposites_cancel(
         assert window.buttons() == 0x03
 
 
-def test_held_button_moves_mario_and_restart_returns_him_to_the_start() -> None:
-    session = Session("1-1")
-    start = int(session.console.ram[0x86])
-    session.run(FakeWindow({}, buttons=0x80), max_iterations=60)
-    assert session.console.ram[0x86] > start + 30
-    session.handle("restart")
-    assert session.console.ram[0x86] == start
+class FakePad:
+    """A gamepad with two axes and one hat."""
+
+    def __init__(self, pressed: set[int], hat: tuple[int, int], axes: tuple[float, float]) -> None:
+        self._pressed, self._hat, self._axes = pressed, hat, axes
+
+    def get_numbuttons(self) -> int:
+        return 8
+
+    def get_button(self, number: int) -> bool:
+        return number in self._pressed
+
+    def get_numhats(self) -> int:
+        return 1
+
+    def get_hat(self, number: int) -> tuple[int, int]:
+        return self._hat
+
+    def get_numaxes(self) -> int:
+        return 2
+
+    def get_axis(self, number: int) -> float:
+        return self._axes[number]
 
 
-def test_loading_restores_the_saved_state_exactly() -> None:
-    session = Session("1-1")
-    window = FakeWindow({20: "save", 60: "load"}, buttons=0x80)
-    frames: list[np.ndarray] = []
-    session.run(window, frames.append, max_iterations=70)
-    np.testing.assert_array_equal(frames[20], frames[60])
-    np.testing.assert_array_equal(frames[29], frames[69])
-    assert window.messages[21] == "saved"
-    assert window.messages[60] == "loaded"
+@pytest.mark.parametrize(
+    ("pad", "expected"),
+    [
+        (FakePad({0}, (0, 0), (0.1, -0.2)), 0x01),
+        (FakePad({1, 7}, (1, 0), (0.0, 0.0)), 0x8A),
+        (FakePad(set(), (0, -1), (0.0, 0.0)), 0x20),
+        (FakePad(set(), (0, 0), (-0.9, -0.9)), 0x50),
+    ],
+)
+def test_a_gamepad_becomes_buttons(pad: FakePad, expected: int) -> None:
+    assert pad_buttons(pad) == expected
 
 
-def test_load_without_a_saved_state_says_so() -> None:
-    window = FakeWindow({0: "load"})
-    Session("1-1").run(window, max_iterations=1)
-    assert window.messages == ["no saved state; press F5 to save"]
-
-
-def test_another_session_can_load_a_state_file_and_a_damaged_one_is_rejected(
-    tmp_path: Path,
-) -> None:
-    file = tmp_path / "here.state"
-    first = Session("1-1", state_file=file)
-    first.run(FakeWindow({25: "save"}, buttons=0x80), max_iterations=26)
-    second = Session("1-1", state_file=file)
-    second.run(FakeWindow({0: "load"}, buttons=0x80), max_iterations=1)
-    np.testing.assert_array_equal(first.console.ram, second.console.ram)
-    file.write_bytes(b"damaged")
-    window = FakeWindow({0: "load"})
-    second.run(window, max_iterations=1)
-    assert "state" in window.messages[0]
-    assert window.messages[0] != "loaded"
-
-
-def test_paused_frames_are_neither_played_nor_recorded() -> None:
-    recorded: list[np.ndarray] = []
-    window = FakeWindow({2: "pause"})
-    assert Session("1-1").run(window, recorded.append, max_iterations=10) == 2
-    assert len(recorded) == 2
-    assert window.messages[-1] == "paused; press P to resume"
+def test_a_speaker_plays_samples_and_holds_back_little(no_display: None) -> None:
+    with MixerSpeaker(50) as speaker:
+        for _ in range(60):
+            speaker.write(np.full(735, 0.5, np.float32))
+        assert len(speaker._waiting) <= 3 * 2205
+        assert abs(int(speaker._waiting[-1]) - 8191) <= 1
 
 
 def test_command_records_a_video(

@@ -1,10 +1,12 @@
 """Speed, scale and frame rate of videos, and which episode is kept."""
 
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import imageio.v3 as iio
+import imageio_ffmpeg
 import numpy as np
 import pytest
 from PIL import Image
@@ -19,6 +21,7 @@ from warpzone.video.overlay import caption_bar
 from warpzone.video.recorded_env import RecordedEnv
 from warpzone.video.resampling import Resampler
 from warpzone.video.video_format import VideoFormat
+from warpzone.video.writer import VideoWriter
 
 SOLUTION = Path(__file__).parent.parent.parent / "solutions" / "1-1.solution"
 
@@ -105,3 +108,60 @@ def test_a_caption_is_drawn_in_its_colour() -> None:
     bar = caption_bar("1-1 seed 3 cleared", 128, (60, 200, 80))
     assert bar.shape == (13, 128, 3)
     assert (bar == (60, 200, 80)).all(axis=2).sum() > 100
+
+
+def test_a_video_with_sound_plays_what_was_written(tmp_path: Path) -> None:
+    path = tmp_path / "tone.mp4"
+    rate = 44_100
+    with VideoWriter(path, fps=30, sound_rate=rate) as video:
+        for _ in range(30):
+            video.write(np.zeros((32, 32, 3), np.uint8))
+        video.write_sound((0.5 * np.sin(2 * np.pi * 441 * np.arange(rate) / rate)).astype("f4"))
+    command = [imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", "-i", str(path)]
+    decoded = subprocess.run(
+        [*command, "-f", "s16le", "-ac", "1", "-ar", str(rate), "-"],
+        check=True,
+        capture_output=True,
+    )
+    samples = np.frombuffer(decoded.stdout, "<i2") / 32768
+    spectrum = np.abs(np.fft.rfft(samples))
+    assert len(samples) / rate == pytest.approx(1, abs=0.1)
+    assert np.argmax(spectrum) * rate / len(samples) == pytest.approx(441, abs=2)
+    assert 0.4 < np.abs(samples).max() < 0.6
+    assert [file.name for file in tmp_path.iterdir()] == ["tone.mp4"], "no temporary file is left"
+
+
+def test_the_sound_of_every_emulated_frame_is_recorded() -> None:
+    sounds: list[np.ndarray] = []
+    env = RecordedEnv("1-1", actions=["RIGHT+A"])
+    VideoFormat(sound=True).prepare(env)
+    record_episode(
+        env,
+        SequencePolicy("RIGHT+A"),
+        lambda _: None,
+        steps=20,
+        options=VideoOptions(fps=15),
+        write_sound=sounds.append,
+    )
+    assert len(sounds) == 81
+    assert np.abs(np.concatenate(sounds)).max() > 0.05
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["-o", "run.gif"], "'run.gif' cannot have sound; write an .mp4 file instead"),
+        (["--speed", "2", "-o", "run.mp4"], "speed is 2; a video with sound plays at speed 1"),
+    ],
+)
+def test_sound_that_a_video_cannot_have_is_refused(
+    options: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["video", str(SOLUTION), "--sound", *options]) == 2
+    assert message in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []

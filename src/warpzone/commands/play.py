@@ -14,8 +14,9 @@ from warpzone.config.option import option
 class Play:
     """Play the game yourself, in a window.
 
-    Arrows move, X is A (jump), Z is B (run, fire), Enter is Start, Shift is Select. P pauses, R
-    restarts, F5 saves a state and F9 loads it, Esc quits. Needs `pip install 'warpzone[play]'`.
+    Arrows move, X is A (jump), Z is B (run, fire), Enter is Start, Shift is Select; gamepads work
+    too. P pauses, R restarts, Backspace rewinds, F5 saves a state and F9 loads it, 1 to 9 choose
+    the slot, M mutes, H shows the keys, Esc quits. Needs `pip install 'warpzone[play]'`.
 
     Examples:
       warpzone play
@@ -29,6 +30,13 @@ class Play:
     )
     scale: int = option(
         3, "Screen pixels per pixel of the game.", at_least=1, at_most=16, metavar="N"
+    )
+    volume: int = option(
+        50,
+        "Volume in percent; 0 plays without a sound device.",
+        at_least=0,
+        at_most=100,
+        metavar="PERCENT",
     )
     record: Path | None = option(None, "Record the session to this .mp4 or .gif.", metavar="FILE")
     state: Path | None = option(
@@ -49,12 +57,16 @@ class Play:
         """Opens the window and runs until it is closed."""
         from contextlib import nullcontext
 
-        from warpzone.play.window import GameWindow, Session
+        from warpzone.play.session import Session
+        from warpzone.play.speaker import MixerSpeaker
+        from warpzone.play.window import GameWindow
         from warpzone.video.writer import VideoWriter
 
-        session = Session(self.level, self.game, self.rom, self.power, self.state)
         record = nullcontext() if self.record is None else VideoWriter(self.record, 60, scale=2)
-        with GameWindow(self.scale) as window, record as video:
+        window = GameWindow(self.scale)
+        speaker = MixerSpeaker(self.volume) if self.volume else None
+        session = Session(self.level, self.game, self.rom, self.power, self.state, speaker=speaker)
+        with window, speaker or nullcontext(), record as video:
             frames = session.run(window, None if video is None else video.write)
         print(f"played {frames / 60:.0f} s")
         if self.record is not None:

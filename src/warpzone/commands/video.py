@@ -28,6 +28,7 @@ class Video(PluginOptions):
       warpzone video runs/mario-1-1 -o run.mp4
       warpzone video runs/mario-1-1 --level 1-2 --seed 3 -o run.gif
       warpzone video runs/mario-1-1 --speed 4 --scale 3 --fps 30 -o fast.mp4
+      warpzone video 1-1 --sound -o music.mp4
       warpzone video runs/mario-1-1 --contact-sheet -o many.mp4
       warpzone video runs/mario-1-1 --contact-sheet --num-envs 36 -o ends.png
       warpzone video policies/ --level 1-2 -o 1-2.mp4
@@ -84,6 +85,10 @@ class Video(PluginOptions):
         at_most=60.0,
         metavar="FPS",
     )
+    sound: bool = option(
+        False,
+        "Add the sound of the game; for an .mp4 at speed 1, without --contact-sheet.",
+    )
     contact_sheet: bool = option(
         False,
         "Show many environments side by side, one episode each; the color of the border shows how "
@@ -126,7 +131,7 @@ class Video(PluginOptions):
     def _format(self) -> VideoFormat:
         from warpzone.video.video_format import VideoFormat
 
-        return VideoFormat(self.scale, self.fps, self.speed)
+        return VideoFormat(self.scale, self.fps, self.speed, self.sound)
 
     def _record_policy(self, progress: OnProgress) -> list[str]:
         from warpzone.video.policy_video import record_policy

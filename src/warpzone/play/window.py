@@ -1,27 +1,21 @@
-"""Playing by hand: one console, one window, 60 frames per second."""
+"""The window of `warpzone play`: shows screens, reads keyboard and gamepads."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from warpzone import _native
 from warpzone.envs.actions import BUTTONS
-from warpzone.envs.console import Console
-from warpzone.errors import StateError, WindowError
-from warpzone.rom.locate import load_game
-from warpzone.video.writer import Frame
+from warpzone.errors import WindowError
 
 _HEIGHT, _WIDTH = 240, 256
 _FRAMES_PER_SECOND = 60
-_MESSAGE_FRAMES = 90
 
 #: Names of pygame key constants, and the controller button each one presses.
 KEYS = {
@@ -41,7 +35,17 @@ COMMANDS = {
     "K_r": "restart",
     "K_F5": "save",
     "K_F9": "load",
+    "K_h": "hints",
+    "K_m": "mute",
+    "K_MINUS": "quieter",
+    "K_EQUALS": "louder",
+    "K_PLUS": "louder",
+    **{f"K_{slot}": f"slot {slot}" for slot in range(1, 10)},
 }
+_REWIND = "K_BACKSPACE"
+#: Buttons of a gamepad by number, as SDL and most drivers count them.
+PAD_BUTTONS = {0: "A", 1: "B", 2: "B", 3: "A", 6: "SELECT", 7: "START"}
+_PAD_THRESHOLD = 0.5
 _OPPOSITES = (BUTTONS["LEFT"] | BUTTONS["RIGHT"], BUTTONS["UP"] | BUTTONS["DOWN"])
 
 
@@ -54,7 +58,7 @@ class GameWindow:
         Raises:
             WindowError: If pygame is not installed or there is no display.
         """
-        self._pygame = _import_pygame()
+        self._pygame = import_pygame()
         self._scale = scale
         # Without a display, SDL would silently fall back to an invisible window.
         displays = ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER")
@@ -73,6 +77,10 @@ class GameWindow:
             self._surface = pygame.display.set_mode(size)
         except pygame.error as error:
             raise WindowError(f"could not open a window: {error}") from error
+        pygame.joystick.init()
+        self._pads = [
+            pygame.joystick.Joystick(index) for index in range(pygame.joystick.get_count())
+        ]
         pygame.font.init()
         self._font = pygame.font.Font(None, 8 * self._scale + 8)
         self._clock = pygame.time.Clock()
@@ -95,34 +103,64 @@ class GameWindow:
         for event in self._pygame.event.get():
             if event.type == self._pygame.QUIT:
                 yield "quit"
+            elif event.type == self._pygame.JOYDEVICEADDED:
+                self._pads.append(self._pygame.joystick.Joystick(event.device_index))
             elif event.type == self._pygame.KEYDOWN and event.key in self._commands:
                 yield self._commands[event.key]
 
     def buttons(self) -> int:
-        """Returns the controller byte of the keys that are held down."""
+        """Returns the controller byte of the keys and gamepad buttons that are held down."""
         held = self._pygame.key.get_pressed()
         byte = 0
         for key, button in self._keys.items():
             if held[key]:
                 byte |= button
+        for pad in self._pads:
+            byte |= pad_buttons(pad)
         for pair in _OPPOSITES:  # A real controller cannot press opposite directions.
             if byte & pair == pair:
                 byte &= ~pair
         return byte
 
-    def show(self, screen: NDArray[np.uint8], message: str) -> None:
-        """Shows a screen with a line of text and waits until the next frame is due."""
+    def rewinding(self) -> bool:
+        """Whether the key that rewinds is held down."""
+        return bool(self._pygame.key.get_pressed()[getattr(self._pygame, _REWIND)])
+
+    def show(self, screen: NDArray[np.uint8], lines: Sequence[str]) -> None:
+        """Shows a screen with lines of text and waits until the next frame is due."""
         pygame = self._pygame
         image = pygame.surfarray.make_surface(screen.swapaxes(0, 1))
         pygame.transform.scale(image, self._surface.get_size(), self._surface)
-        if message:
-            text = self._font.render(f" {message} ", True, (255, 255, 255), (0, 0, 0))
-            self._surface.blit(text, (4 * self._scale, 4 * self._scale))
+        top = 4 * self._scale
+        for line in lines:
+            text = self._font.render(f" {line} ", True, (255, 255, 255), (0, 0, 0))
+            self._surface.blit(text, (4 * self._scale, top))
+            top += text.get_height()
         pygame.display.flip()
         self._clock.tick(_FRAMES_PER_SECOND)
 
 
-def _import_pygame() -> Any:
+def pad_buttons(pad: Any) -> int:
+    """Returns the controller byte of a gamepad: its buttons, first hat and first stick."""
+    byte = 0
+    for number, name in PAD_BUTTONS.items():
+        if number < pad.get_numbuttons() and pad.get_button(number):
+            byte |= BUTTONS[name]
+    right, up = pad.get_hat(0) if pad.get_numhats() else (0, 0)
+    if pad.get_numaxes() >= 2:
+        right = right or _direction(pad.get_axis(0))
+        up = up or -_direction(pad.get_axis(1))
+    byte |= BUTTONS["RIGHT"] if right > 0 else BUTTONS["LEFT"] if right < 0 else 0
+    byte |= BUTTONS["UP"] if up > 0 else BUTTONS["DOWN"] if up < 0 else 0
+    return byte
+
+
+def _direction(axis: float) -> int:
+    return (axis > _PAD_THRESHOLD) - (axis < -_PAD_THRESHOLD)
+
+
+def import_pygame() -> Any:
+    """Returns pygame, or says how to install it."""
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
     try:
         import pygame
@@ -131,103 +169,3 @@ def _import_pygame() -> Any:
             "`warpzone play` requires pygame; install it with `pip install 'warpzone[play]'`"
         ) from error
     return pygame
-
-
-class Session:
-    """A running game and the commands that control it."""
-
-    def __init__(
-        self,
-        level: str,
-        game: str = "smb",
-        rom: str | os.PathLike[str] | None = None,
-        power: int = 0,
-        state_file: Path | None = None,
-    ) -> None:
-        """Starts a level, or the whole game if `level` is 'game'."""
-        self.console = Console(load_game(game, rom))
-        _native.start(self.console, game, level, power)
-        self._start = self.console.save()
-        self._state_file = state_file
-        self._saved: bytes | None = None
-        self._message = ""
-        self._message_frames_left = 0
-        self.paused = False
-        self.running = True
-
-    def run(
-        self,
-        window: GameWindow,
-        record: Callable[[Frame], None] | None = None,
-        max_iterations: int | None = None,
-    ) -> int:
-        """Plays until the window is closed.
-
-        Args:
-            window: Window that shows the game and reads the keyboard.
-            record: Called with every frame played.
-            max_iterations: Maximum number of loop iterations, including paused ones; for tests.
-
-        Returns:
-            The number of frames played.
-        """
-        played = iterations = 0
-        while self.running and (max_iterations is None or iterations < max_iterations):
-            iterations += 1
-            for command in window.commands():
-                self.handle(command)
-            if not self.paused and self.running:
-                self.console.run_frame(window.buttons(), render=True)
-                played += 1
-                if record is not None:
-                    record(self.console.screen)
-            window.show(self.console.screen, self._current_message())
-        return played
-
-    def handle(self, command: str) -> None:
-        """Executes a command."""
-        if command == "quit":
-            self.running = False
-        elif command == "pause":
-            self.paused = not self.paused
-        elif command == "restart":
-            self.console.load(self._start)
-            self._set_message("restarted")
-        elif command == "save":
-            self._save()
-        elif command == "load":
-            self._load()
-
-    def _save(self) -> None:
-        self._saved = self.console.save()
-        if self._state_file is None:
-            self._set_message("saved")
-            return
-        try:
-            self._state_file.write_bytes(self._saved)
-        except OSError as error:
-            self._set_message(f"not saved: {error.strerror}")
-        else:
-            self._set_message(f"saved to {self._state_file.name}")
-
-    def _load(self) -> None:
-        if self._state_file is not None and self._state_file.is_file():
-            self._saved = self._state_file.read_bytes()
-        if self._saved is None:
-            self._set_message("no saved state; press F5 to save")
-            return
-        try:
-            self.console.load(self._saved)
-        except StateError as error:
-            self._set_message(str(error))
-        else:
-            self._set_message("loaded")
-
-    def _set_message(self, message: str) -> None:
-        self._message, self._message_frames_left = message, _MESSAGE_FRAMES
-
-    def _current_message(self) -> str:
-        if self.paused:
-            return "paused; press P to resume"
-        self._message_frames_left = max(self._message_frames_left - 1, 0)
-        return self._message if self._message_frames_left else ""

@@ -101,7 +101,7 @@ def _writer(
     output: Path, video_format: VideoFormat, steps_per_second: float
 ) -> tuple[ImageWriter | VideoWriter, Callable[[Frame], None]]:
     """Returns the file, and a function that takes one frame per step."""
-    if output.suffix.lower() == ".png":
+    if output.suffix.lower() == ".png" and not video_format.sound:
         image = ImageWriter(output, video_format.scale or 1)
         return image, image.write
     video, resampler = video_format.sheet_writer(output, steps_per_second)

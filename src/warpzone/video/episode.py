@@ -6,6 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from warpzone.envs.endings import CLEAR, end_name, is_death
 from warpzone.evaluation.policies import Policy
 from warpzone.video.overlay import draw_overlay, observation_image, side_by_side
@@ -13,6 +16,8 @@ from warpzone.video.recorded_env import FRAMES_PER_SECOND, RecordedEnv
 from warpzone.video.resampling import Resampler
 from warpzone.video.wrapped_recording import WrappedRecording
 from warpzone.video.writer import Frame
+
+WriteSound = Callable[[NDArray[np.float32]], None]
 
 _FRAMES_AFTER_CLEAR = 4 * FRAMES_PER_SECOND
 _FRAMES_AFTER_DEATH = 2 * FRAMES_PER_SECOND
@@ -65,16 +70,25 @@ class Outcome:
 class FrameRecorder:
     """Writes the emulated frames of each step, resampled to the requested rate and speed."""
 
-    def __init__(self, options: VideoOptions, write: Callable[[Frame], None]) -> None:
-        """Creates a recorder that passes each frame to `write`."""
+    def __init__(
+        self,
+        options: VideoOptions,
+        write: Callable[[Frame], None],
+        write_sound: WriteSound | None = None,
+    ) -> None:
+        """Creates a recorder that passes each frame to `write` and its sound to `write_sound`."""
         self._options = options
         self._write = write
+        self._write_sound = write_sound
         self._resampler = Resampler(options.fps / options.speed / FRAMES_PER_SECOND)
 
     def record_step(
         self, env: RecordedEnv | WrappedRecording, obs: Any, caption: Sequence[str]
     ) -> None:
         """Writes the frames of the last step."""
+        if self._write_sound is not None:
+            for samples in env.sounds:
+                self._write_sound(samples)
         view = observation_image(obs) if self._options.show_obs else None
         for screen, buttons in env.frames:
             copies = self._resampler.copies()
@@ -98,6 +112,7 @@ def record_episode(
     after_clear: int = _FRAMES_AFTER_CLEAR,
     on_step: Callable[[int], None] | None = None,
     extra_text: Callable[[], dict[str, Any]] | None = None,
+    write_sound: WriteSound | None = None,
 ) -> Outcome:
     """Plays an episode and passes every recorded frame to `write`.
 
@@ -111,6 +126,8 @@ def record_episode(
         after_clear: Frames to record after a clear.
         on_step: Called with the number of completed steps.
         extra_text: Returns more values to show below the screen, by name.
+        write_sound: Called with the sound of each emulated frame, for example
+            `VideoWriter.write_sound`; `env.console.set_sound` must have been called.
 
     Returns:
         How the episode ended.
@@ -121,7 +138,7 @@ def record_episode(
         extra = extra_text() if extra_text is not None and not end else {}
         return _caption(info, options.speed, end, extra)
 
-    recorder = FrameRecorder(options, write)
+    recorder = FrameRecorder(options, write, write_sound)
     policy.reset()
     obs, info = env.reset(seed=seed)
     recorder.record_step(env, obs, caption())

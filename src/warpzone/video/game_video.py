@@ -84,6 +84,7 @@ def record_game(
     env = RecordedEnv(GAME, sticky_prob=_STICKY_PROB, noop_max=_NOOP_MAX, **policies.env_options())
     choice = _choose_game(env, policies, range(seed, seed + max_seeds), greedy, progress)
     policy = RecordedGame(policies, choice.seed, greedy)
+    video_format.prepare(env)
     with video_writer as video:
         outcome = record_episode(
             env,
@@ -94,6 +95,7 @@ def record_game(
             options=video_format.options(output),
             on_step=choice.on_step(progress),
             extra_text=policy.value_text,
+            write_sound=video_format.write_sound(video),
         )
     return Recording(output, choice, outcome)
 

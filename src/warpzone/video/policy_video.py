@@ -128,6 +128,7 @@ def record_policy(
     seeds = range(seed, seed + max_seeds)
     choice = choose_policy_episode(env, trained, seeds=seeds, greedy=greedy, progress=progress)
     policy = RecordedPolicy(trained, choice.seed, greedy)
+    video_format.prepare(env)
     with video_writer as video:
         outcome = record_episode(
             env,
@@ -137,5 +138,6 @@ def record_policy(
             options=video_format.options(output),
             on_step=choice.on_step(progress),
             extra_text=policy.value_text,
+            write_sound=video_format.write_sound(video),
         )
     return Recording(output, choice, outcome)

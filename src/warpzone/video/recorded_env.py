@@ -17,16 +17,23 @@ FRAMES_PER_SECOND = 60
 
 
 class _RecordedConsole(NativeMachine):
-    """Draws and keeps every frame. Drawing never affects the emulation."""
+    """Draws and keeps every frame and its sound. Neither affects the emulation."""
 
     def __init__(self, setup: EnvSetup, image: _native.ImageWriter) -> None:
         super().__init__(setup, image)
         self.frames: list[tuple[NDArray[np.uint8], int]] = []
+        self.sounds: list[NDArray[np.float32]] = []
 
     def run_frame(self, buttons: int = 0, render: bool = True, buttons2: int = 0) -> None:
         del render
         super().run_frame(buttons, True, buttons2)
         self.frames.append((self.screen, buttons))
+        self.sounds.append(self.sound)
+
+    def forget(self, keep: int = 0) -> None:
+        """Drops all frames but the last `keep`."""
+        del self.frames[: len(self.frames) - keep]
+        del self.sounds[: len(self.sounds) - keep]
 
 
 class RecordedEnv(MarioEnv):
@@ -50,19 +57,19 @@ class RecordedEnv(MarioEnv):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Obs, dict[str, Any]]:
         """Starts an episode and keeps only its first frame."""
-        self._recorded.frames.clear()
+        self._recorded.forget()
         result = super().reset(seed=seed, options=options)
-        del self._recorded.frames[:-1]  # Drops the no-op frames before the start.
+        self._recorded.forget(keep=1)  # Drops the no-op frames before the start.
         return result
 
     def step(self, action: Any) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
         """Takes a step and keeps its frames."""
-        self._recorded.frames.clear()
+        self._recorded.forget()
         return super().step(action)
 
     def run_idle(self, frames: int) -> None:
         """Runs and keeps frames without pressing buttons, to show what follows the episode."""
-        self._recorded.frames.clear()
+        self._recorded.forget()
         for _ in range(frames):
             self._recorded.run_frame(0)
 
@@ -70,3 +77,8 @@ class RecordedEnv(MarioEnv):
     def frames(self) -> list[tuple[NDArray[np.uint8], int]]:
         """Screen and buttons of each frame of the last `reset`, `step` or `run_idle`."""
         return list(self._recorded.frames)
+
+    @property
+    def sounds(self) -> list[NDArray[np.float32]]:
+        """Samples of each of these frames, if `console.set_sound` was called."""
+        return list(self._recorded.sounds)

@@ -72,6 +72,7 @@ def record_solution(
         frame_skip=solution.frame_skip,
         actions=list(policy.actions),
     )
+    video_format.prepare(env)
     with video_writer as video:
         return record_episode(
             env,
@@ -81,4 +82,5 @@ def record_solution(
             options=video_format.options(output),
             after_clear=frames_to_next_level + _FINAL_FRAMES,
             on_step=on_step,
+            write_sound=video_format.write_sound(video),
         )

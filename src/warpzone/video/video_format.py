@@ -6,11 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warpzone.errors import ConfigError
-from warpzone.video.episode import VideoOptions
+from warpzone.video.episode import VideoOptions, WriteSound
+from warpzone.video.recorded_env import FRAMES_PER_SECOND, RecordedEnv
 from warpzone.video.resampling import Resampler
+from warpzone.video.wrapped_recording import WrappedRecording
 from warpzone.video.writer import VideoWriter
 
 MAX_SPEED = 16.0
+SOUND_RATE = 44_100
+CONSOLE_FRAMES_PER_SECOND = 60.0988
 _MIN_SPEED = 1 / 16
 
 
@@ -23,14 +27,18 @@ class VideoFormat:
         fps: Frames per second of video; by default 60, or 20 for a GIF.
         speed: Speed of the game in the video; 1 is the game's own, and the default. A GIF plays
             twice as fast by default.
+        sound: Add the sound of the game, which needs an .mp4 at the game's own speed.
     """
 
     scale: int | None = None
     fps: float | None = None
     speed: float | None = None
+    sound: bool = False
 
     def __post_init__(self) -> None:
         """Checks the speed; `VideoWriter` checks the rest."""
+        if self.sound and self.speed not in (None, 1):
+            raise ConfigError(f"speed is {self.speed:g}; a video with sound plays at speed 1")
         if self.speed is not None and not _MIN_SPEED <= self.speed <= MAX_SPEED:
             raise ConfigError(
                 f"speed is {self.speed:g}; it must be from {_MIN_SPEED:g} to {MAX_SPEED:g}"
@@ -38,10 +46,22 @@ class VideoFormat:
 
     def writer(self, path: Path) -> VideoWriter:
         """Returns a writer of a file in this format."""
-        return VideoWriter(path, self._fps(path), self._scale(path))
+        # A second of video has 60 emulated frames, a second of the console 60.1.
+        rate = SOUND_RATE * FRAMES_PER_SECOND / CONSOLE_FRAMES_PER_SECOND if self.sound else 0.0
+        return VideoWriter(path, self._fps(path), self._scale(path), rate)
+
+    def prepare(self, env: RecordedEnv | WrappedRecording) -> None:
+        """Lets the environment make sound if the video has any."""
+        env.console.set_sound(SOUND_RATE if self.sound else 0)
+
+    def write_sound(self, video: VideoWriter) -> WriteSound | None:
+        """Returns what takes the sound of each frame, if the video has any."""
+        return video.write_sound if self.sound else None
 
     def sheet_writer(self, path: Path, steps_per_second: float) -> tuple[VideoWriter, Resampler]:
         """Returns a writer of a contact sheet, and how to resample its one frame per step."""
+        if self.sound:
+            raise ConfigError("a contact sheet has no sound; omit --sound")
         default = steps_per_second / 2 if _is_gif(path) else steps_per_second
         fps = default if self.fps is None else self.fps
         writer = VideoWriter(path, fps, self.scale or 1)

@@ -50,6 +50,11 @@ class WrappedRecording:
         return self._env.frames
 
     @property
+    def sounds(self) -> list[NDArray[np.float32]]:
+        """Samples of each of these frames, if `console.set_sound` was called."""
+        return self._env.sounds
+
+    @property
     def console(self) -> Console:
         """The console that plays."""
         return self._env.console

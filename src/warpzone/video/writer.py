@@ -15,6 +15,7 @@ from warpzone.errors import ConfigError, VideoError
 from warpzone.system.atomic_file import WholeFile
 from warpzone.video.ffmpeg import Ffmpeg
 from warpzone.video.output import check_output
+from warpzone.video.soundtrack import Soundtrack
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -32,7 +33,9 @@ class VideoWriter:
         ...     video.write(env.render())
     """
 
-    def __init__(self, path: str | Path, fps: float = 60.0, scale: int = 1) -> None:
+    def __init__(
+        self, path: str | Path, fps: float = 60.0, scale: int = 1, sound_rate: float = 0.0
+    ) -> None:
         """Creates a writer.
 
         Args:
@@ -40,6 +43,8 @@ class VideoWriter:
             fps: Frames per second. A GIF is limited to 50; above that, frames are dropped so that
                 it still plays at the right speed.
             scale: Integer factor by which frames are enlarged.
+            sound_rate: Samples per second of video that `write_sound` will receive; 0 writes a
+                video without sound.
         """
         self.path = Path(path)
         if self.path.suffix.lower() not in VIDEO_SUFFIXES:
@@ -49,7 +54,10 @@ class VideoWriter:
             raise ConfigError(f"fps is {fps}; it must be above 0 and at most 1000")
         if not 1 <= scale <= 16:
             raise ConfigError(f"scale is {scale}; it must be from 1 to 16")
+        if sound_rate and self.path.suffix.lower() != ".mp4":
+            raise ConfigError(f"{self.path.name!r} cannot have sound; write an .mp4 file instead")
         self.frames = 0
+        self._soundtrack = Soundtrack(sound_rate) if sound_rate else None
         self._fps = fps
         self._scale = scale
         self._shape: tuple[int, ...] | None = None
@@ -84,6 +92,16 @@ class VideoWriter:
         self._encoder.write(frame)
         self.frames += 1
 
+    def write_sound(self, samples: NDArray[np.float32]) -> None:
+        """Adds sound, which plays from the start of the video, without gaps.
+
+        Args:
+            samples: Values from -1 to 1.
+        """
+        if self._soundtrack is None:
+            raise VideoError("this video has no sound; give `sound_rate`")
+        self._soundtrack.write(samples)
+
     def __exit__(
         self,
         kind: type[BaseException] | None,
@@ -100,6 +118,8 @@ class VideoWriter:
                 raise VideoError(f"{self.path} was not written: there are no frames")
             else:
                 encoder.finish()
+                if self._soundtrack is not None:
+                    self._soundtrack.add_to(self._file.part)
                 self._file.keep()
         finally:
             self._file.discard()
