@@ -33,6 +33,7 @@ from dataclasses import dataclass, field
 from torch import Tensor
 
 from warpzone.algorithms.losses import PolicyLoss, masked_mean, value_loss
+from warpzone.algorithms.ranks import Moments
 from warpzone.algorithms.returns import Steps
 from warpzone.config import LearnOptions
 from warpzone.models.actor_critic import Decision, entropy
@@ -93,6 +94,7 @@ class Batch:
         mask: False where the policy did not choose the action; None if it chose all actions.
         ent_coef: Current coefficient of the entropy bonus.
         extra: Additional values, from `Targets`.
+        moments: Moments of the advantages over several ranks; None if there is one.
     """
 
     obs: Tree
@@ -105,6 +107,7 @@ class Batch:
     mask: Tensor | None
     ent_coef: float
     extra: Tree
+    moments: Moments | None = None
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from warpzone.algorithms.ranks import Ranks
 from warpzone.config import LearnOptions
 
 
@@ -27,6 +28,7 @@ class GradientStep:
         scaler: torch.amp.GradScaler | None = None,
         *,
         clip: Callable[[float], float] | None = None,
+        ranks: Ranks | None = None,
     ):
         """Creates the step.
 
@@ -37,9 +39,11 @@ class GradientStep:
             scaler: Gradient scaler for float16; other precisions do not need one.
             clip: Clips the gradients to a norm and returns the norm that they had; for optimizers
                 that do so themselves.
+            ranks: Ranks whose gradients are averaged; by default there is only one.
         """
         self.optimizer, self.skipped = optimizer, 0
         self._model, self._options = model, options
+        self._ranks = ranks or Ranks()
         self._clip = clip or self._clip_all
         self._scaler = scaler or torch.amp.GradScaler(enabled=False)
         self._skipped_in_a_row = 0
@@ -68,6 +72,7 @@ class GradientStep:
             LearnerError: Too many consecutive steps were skipped.
         """
         options = self._options
+        self._finite = self._ranks.average_gradients(self._model.parameters(), self._finite)
         self._scaler.unscale_(self.optimizer)
         norm = self._clip(max_grad_norm or options.max_grad_norm)
         if self._finite and math.isfinite(norm) and norm <= options.grad_norm_limit:

@@ -13,6 +13,7 @@ from torch import Tensor
 from warpzone.algorithms.base import Algorithm, Batch, CollectedRollout, Targets
 from warpzone.algorithms.gradient_step import GradientStep
 from warpzone.algorithms.level_advantages import LevelAdvantages
+from warpzone.algorithms.ranks import Ranks
 from warpzone.algorithms.returns import Steps, discount_factors, explained_variance
 from warpzone.config import LearnOptions
 from warpzone.errors import ConfigError
@@ -71,6 +72,7 @@ class Learner:
         generator: torch.Generator,
         autocast: Autocast,
         levels: int = 1,
+        ranks: Ranks | None = None,
     ):
         """Creates the learner.
 
@@ -82,12 +84,14 @@ class Learner:
             generator: Random generator that shuffles minibatches.
             autocast: Returns the context manager for the forward pass.
             levels: Number of levels of the run.
+            ranks: Ranks that learn together; by default there is only one.
         """
         self.level_advantages = LevelAdvantages(levels)
         self.model, self.algorithm, self.gradient = model, algorithm, gradient
         self.options = options
         self._generator, self._autocast = generator, autocast
         self._device = next(model.parameters()).device
+        self._ranks = ranks or Ranks()
 
     def set_options(self, options: LearnOptions) -> None:
         """Sets options that were changed between two updates."""
@@ -200,8 +204,12 @@ class Learner:
             group = chunks[begin : begin + self.options.grad_accumulation]
             whole = sum(len(chosen) for chosen in group)
             for index, chosen in enumerate(group):
-                batch = _batch(take(rollout, chosen), ent_coef)
+                batch = self._with_moments(_batch(take(rollout, chosen), ent_coef))
                 yield Minibatch(batch, len(chosen) / whole, index + 1 == len(group))
+
+    def _with_moments(self, batch: Batch) -> Batch:
+        moments = self._ranks.moments(batch.advantages, batch.mask)
+        return batch if moments is None else replace(batch, moments=moments)
 
     def _update(self, part: Minibatch) -> dict[str, float]:
         self.model.draw_noise(self._generator)
@@ -226,7 +234,7 @@ class Learner:
                 f"learn.target_kl is {limit:g}, but {type(self.algorithm).__name__} does not "
                 f"report {_KL}; omit --target-kl"
             )
-        return row[_KL] > limit
+        return self._ranks.mean(row[_KL]) > limit
 
     def state_dict(self) -> dict[str, Any]:
         """Returns the state that an exact resume needs besides weights and optimizer."""

@@ -11,6 +11,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from warpzone.algorithms.ranks import Moments
+
 
 class PolicyLoss(NamedTuple):
     """Policy loss, and how much the policy has changed since the rollout was collected.
@@ -87,8 +89,18 @@ def value_loss(values: Tensor, returns: Tensor, mask: Tensor | None = None) -> T
     return masked_mean(functional.smooth_l1_loss(values, returns, reduction="none"), mask)
 
 
-def normalized(advantages: Tensor, mask: Tensor | None = None) -> Tensor:
-    """Normalizes advantages to mean 0 and standard deviation 1 over the included steps."""
+def normalized(
+    advantages: Tensor, mask: Tensor | None = None, moments: Moments | None = None
+) -> Tensor:
+    """Normalizes advantages to mean 0 and standard deviation 1 over the included steps.
+
+    Args:
+        advantages: Advantages of the minibatch.
+        mask: Steps to include.
+        moments: Mean and standard deviation over several ranks; None to compute them here.
+    """
+    if moments is not None:
+        return (advantages - moments.mean) / (moments.std + 1e-8)
     chosen = advantages if mask is None else advantages[mask]
     if chosen.numel() < 2:
         return advantages

@@ -38,7 +38,7 @@ class VTrace(Algorithm):
         policy = vtrace_policy_loss(
             log_prob(output.logits, batch.actions),
             batch.log_probs,
-            normalized(batch.advantages, batch.mask),
+            normalized(batch.advantages, batch.mask, batch.moments),
             batch.mask,
         )
         return actor_critic_loss(policy, batch, output, self.options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from warpzone.commands.command import training_options
 from warpzone.config import (
@@ -22,6 +22,9 @@ from warpzone.config.option import option, options_of
 from warpzone.config.resolve import DEFAULT_PRESET
 from warpzone.config.sources import TRAIN_PREFIX, variable_name
 from warpzone.errors import ConfigError, RunCompleteError
+
+if TYPE_CHECKING:
+    from warpzone.training.session import MakeTrainer
 
 Display = Literal["auto", "rich", "plain", "quiet"]
 
@@ -43,6 +46,7 @@ class Train:
       warpzone train --resume runs/mario-1-1 --steps 4M
       warpzone train --resume newest
       warpzone train --preset cpu-quick --dry-run
+      torchrun --nproc-per-node 2 -m warpzone train --level 1-1
     """
 
     preset: str | None = option(
@@ -114,6 +118,18 @@ class Train:
         config = self._config(explicit, target)
         if self.dry_run:
             return _dry_run(config)
+        from warpzone.training.process_ranks import has_ranks
+
+        if has_ranks():
+            from warpzone.training.rank_trainer import train_with_ranks
+
+            return train_with_ranks(lambda make: self._train(config, target, make))
+        from warpzone.training.trainer import Trainer
+
+        return self._train(config, target, Trainer)
+
+    def _train(self, config: TrainConfig, target: Path | None, make: MakeTrainer) -> int:
+        """Trains a new run, or resumes one, and returns the exit code."""
         from warpzone.system.output import say
         from warpzone.training import session
         from warpzone.training.summary import end_line, next_line
@@ -131,9 +147,12 @@ class Train:
                         self.resume_with_changes,
                         self.display,
                         record=recorder.record,
+                        make_trainer=make,
                     )
                 else:
-                    run, stop = session.start(config, self.display, record=recorder.record)
+                    run, stop = session.start(
+                        config, self.display, record=recorder.record, make_trainer=make
+                    )
         except RunCompleteError as complete:
             say(f"{target}: {complete}")
             return 0

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpzone import _native
+from warpzone.algorithms.ranks import Ranks
 from warpzone.envs.endings import RUNNING, end_name
 from warpzone.rollout.rollout_env import Info
 from warpzone.telemetry.episodes import Episode, EpisodeStatistics
@@ -23,9 +24,16 @@ class EpisodeLog:
     results do not depend on the timing of that thread.
     """
 
-    def __init__(self, statistics: EpisodeStatistics):
-        """Creates a log that reports to the statistics."""
-        self.statistics = statistics
+    def __init__(self, statistics: EpisodeStatistics, num_envs: int, ranks: Ranks):
+        """Creates a log.
+
+        Args:
+            statistics: Receives the episodes of all ranks.
+            num_envs: Number of environments of each rank.
+            ranks: Ranks that learn together.
+        """
+        self.statistics, self._ranks = statistics, ranks
+        self._first_env = ranks.rank * num_envs
         self._waiting: list[Episode] = []
 
     def observe(
@@ -52,8 +60,9 @@ class EpisodeLog:
                 self._waiting.append(episode)
 
     def flush(self) -> list[Episode]:
-        """Reports and returns the episodes that ended since the last call."""
-        ended, self._waiting = self._waiting, []
+        """Reports and returns the episodes of all ranks that ended since the last call."""
+        waiting, self._waiting = self._waiting, []
+        ended = [episode for episodes in self._ranks.gather(waiting) for episode in episodes]
         for episode in ended:
             self.statistics.add(episode)
         return ended
@@ -73,7 +82,7 @@ class EpisodeLog:
         return Episode(
             time=time.time(),
             steps=steps,
-            env=env,
+            env=self._first_env + env,
             level=start.level,
             reward=episode_return,
             length=int(info["steps"][env]),

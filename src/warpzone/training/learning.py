@@ -8,6 +8,7 @@ from warpzone.algorithms.build import make_algorithm
 from warpzone.algorithms.ema import EmaPolicy
 from warpzone.algorithms.gradient_step import GradientStep
 from warpzone.algorithms.learner import Learner
+from warpzone.algorithms.ranks import Ranks
 from warpzone.config import TrainConfig
 from warpzone.models.weights import load_weights, strip_compiled
 from warpzone.rollout.storage import RolloutStorage
@@ -24,6 +25,7 @@ from warpzone.training.network import (
     train_only_value_head,
 )
 from warpzone.training.player_parts import PlayerParts
+from warpzone.training.process_ranks import share_of
 from warpzone.training.random_streams import RandomStreams
 from warpzone.training.replay_learning import ReplayLearning
 from warpzone.training.teachers import Teachers
@@ -37,15 +39,19 @@ class Learning:
         distillation: Learning from teachers; None without teachers.
     """
 
-    def __init__(self, config: TrainConfig, parts: PlayerParts, random: RandomStreams):
+    def __init__(
+        self, config: TrainConfig, parts: PlayerParts, random: RandomStreams, ranks: Ranks
+    ):
         """Builds everything that learns.
 
         Args:
             config: Configuration of the run.
             parts: Network and environments.
             random: Random streams of the run.
+            ranks: Ranks that learn together.
         """
-        self._config, self._parts, self._random = config, parts, random
+        self._parts, self._random, self._ranks = parts, random, ranks
+        self._config = share_of(config, ranks)
         self.model = parts.model
         self.optimizer = make_optimizer(config.learn, self.model, native=parts.acting.native)
         self.learner = self._make_learner()
@@ -89,8 +95,8 @@ class Learning:
 
     def set_config(self, config: TrainConfig) -> None:
         """Applies options that were changed between two updates."""
-        self._config = config
-        self.learner.set_options(config.learn)
+        self._config = share_of(config, self._ranks)
+        self.learner.set_options(self._config.learn)
         self.annealing = Annealing(config, self._parts.guidance)
 
     def abandon(self) -> None:
@@ -130,11 +136,19 @@ class Learning:
         return Learner(
             self.model,
             make_algorithm(options, self._config.run.plugins),
-            GradientStep(self.model, self.optimizer, options, scaler, clip=clip_of(self.optimizer)),
+            GradientStep(
+                self.model,
+                self.optimizer,
+                options,
+                scaler,
+                clip=clip_of(self.optimizer),
+                ranks=self._ranks,
+            ),
             options,
             generator=self._random.learn,
             autocast=parts.autocast,
             levels=len(trained_levels(self._config.env)),
+            ranks=self._ranks,
         )
 
     def _make_replay(self) -> ReplayLearning:

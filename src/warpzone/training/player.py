@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warpzone.algorithms.ranks import Ranks
 from warpzone.config import TrainConfig
 from warpzone.models.arithmetic import one_thread
 from warpzone.models.tree import as_tree
@@ -44,6 +45,7 @@ class Player:
         self,
         config: TrainConfig,
         random: RandomStreams,
+        ranks: Ranks,
         *,
         worker_logs: Path | None = None,
         wrap: Wrap | None = None,
@@ -56,6 +58,7 @@ class Player:
         Args:
             config: Configuration of the run.
             random: Random streams of the run.
+            ranks: Ranks that learn together.
             worker_logs: Folder for the logs of worker processes; a temporary one by default.
             wrap: Wraps the environments in Gymnasium vector wrappers; overrides the wrapper that
                 the configuration names.
@@ -63,7 +66,8 @@ class Player:
             step_watch: Notified when each step of the environments begins and ends.
             live_feed: Writes rollouts for viewers of the run.
         """
-        self._config, self._random, self._live_feed = config, random, live_feed
+        self._config, self._random, self._ranks = config, random, ranks
+        self._live_feed = live_feed
         self._steps_begun = 0
         levels, num_envs = trained_levels(config.env), config.env.num_envs
         self.level_track = LevelTrack(levels, num_envs, self._level_of)
@@ -71,6 +75,7 @@ class Player:
         self.parts = PlayerParts(
             config,
             random,
+            ranks,
             observe=self._observe,
             observers=observers,
             worker_logs=worker_logs,
@@ -137,8 +142,8 @@ class Player:
 
     @property
     def rollout_size(self) -> int:
-        """Environment steps per rollout."""
-        return self.storage.steps * self.storage.num_envs
+        """Environment steps per rollout, of all ranks."""
+        return self.storage.steps * self.storage.num_envs * self._ranks.size
 
     def set_config(self, config: TrainConfig) -> None:
         """Applies options of reward and level shares that were changed between two updates."""
@@ -215,7 +220,7 @@ class Player:
         """Resumes exactly from a state, or warns that environments start new episodes.
 
         Args:
-            state: State returned by `state_dict`.
+            state: State returned by `state_dict`, perhaps with another number of environments.
             steps: Environment steps of the run.
             session: Number of the session that begins.
         """
@@ -223,10 +228,14 @@ class Player:
         self._steps_begun = steps
         self.parts.statistics.load_state_dict(state["statistics"])
         self.parts.episodes.load_state_dict(state["episodes"])
-        if self.parts.env.saves_states:
+        if self.parts.env.saves_states and self.fits(state):
             self._load_envs(state)
         else:
             self._begin_anew(state, session)
+
+    def fits(self, state: dict[str, Any]) -> bool:
+        """Whether a state has as many environments as this player."""
+        return len(state["returns"]["sums"]) == self.parts.env.num_envs
 
     def _saved_envs(self) -> list[bytes]:
         """Returns the state of every environment; empty if the emulator cannot save its state."""
@@ -253,11 +262,21 @@ class Player:
 
     def _begin_anew(self, state: dict[str, Any], session: int) -> None:
         env = self._config.env
+        reason = f"environments of --backend {env.backend} --vector {env.vector} cannot be saved"
+        if not self.fits(state):
+            reason = "the checkpoint was written with another number of ranks or environments"
+            self.parts.starts.load_knowledge(state["starts"])
+            self.parts.starts.begin()
         warnings.warn(
-            f"environments of --backend {env.backend} --vector {env.vector} cannot be saved: all "
-            "of them start a new episode, so this run will not equal an uninterrupted one",
+            f"{reason}: all of them start a new episode, so this run will not equal an "
+            "uninterrupted one",
             stacklevel=2,
         )
         self.parts.guidance.load_state_dict(state["guidance"], same_episodes=False)
         # Different episodes from those at the start of the run.
         self._begin_episodes(self._random.envs_seed(session))
+
+
+def without_episodes(state: dict[str, Any]) -> dict[str, Any]:
+    """Returns a state whose environments start new episodes when it is loaded."""
+    return state | {"returns": {"sums": []}}

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import torch
 
+from warpzone.algorithms.ranks import Ranks
 from warpzone.config import TrainConfig
 from warpzone.envs.vector import MarioVectorEnv
 from warpzone.models.build import make_model, place_model
@@ -47,6 +48,7 @@ class PlayerParts:
         self,
         config: TrainConfig,
         random: RandomStreams,
+        ranks: Ranks,
         *,
         observe: StepObserver,
         observers: Sequence[StepObserver] = (),
@@ -59,6 +61,7 @@ class PlayerParts:
         Args:
             config: Configuration of the run.
             random: Random streams of the run.
+            ranks: Ranks that learn together.
             observe: Called for every step, perhaps only after the rollout.
             observers: Called after every step as it is taken, before `observe`.
             worker_logs: Folder for the logs of worker processes; a temporary one by default.
@@ -70,7 +73,7 @@ class PlayerParts:
         self.device = device.choose_device(config)
         self.envs = TrainingEnvs(config, wrap, worker_logs)
         self.env = self.envs.base
-        self.guidance = Guidance(self.env, config)
+        self.guidance = Guidance(self.env, config, ranks)
         self.acting = choose_acting(
             config,
             self.device,
@@ -88,7 +91,7 @@ class PlayerParts:
         self.policy = self._make_native_policy() if self.acting.native else None
         self.statistics = EpisodeStatistics()
         self.returns = EpisodeReturns(config.env.num_envs)
-        self.episodes = EpisodeLog(self.statistics)
+        self.episodes = EpisodeLog(self.statistics, config.env.num_envs, ranks)
         player = None if self.policy is None else self.policy.player
         self.starts = make_starts(config, self.env, random.starts_seed, player)
         self.signals = make_signals(config)

@@ -41,6 +41,12 @@ class RandomStreams:
         """Returns the seed for environments that cannot resume their previous episodes."""
         return self._seed + session * _SESSIONS_APART
 
+    def restart(self, session: int) -> None:
+        """Seeds the generators of collector and learner for environments that start anew."""
+        seed = self.envs_seed(session)
+        self.collect.manual_seed(seed * 2 + _COLLECT_SEED)
+        self.learn.manual_seed(seed * 2 + _LEARN_SEED)
+
     def state_dict(self) -> dict[str, Any]:
         """Returns the state of every stream, as plain data."""
         return {

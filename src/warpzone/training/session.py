@@ -54,6 +54,8 @@ from warpzone.training.watch import hint_observers, make_slow_steps, start_watch
 
 _log = logging.getLogger(__name__)
 
+MakeTrainer = Callable[..., Trainer]
+"""Creates a trainer, with the arguments of `Trainer`."""
 Record = Callable[[Path, Path], None]
 """Starts a video of a checkpoint, given the file to write, and returns immediately."""
 
@@ -82,6 +84,7 @@ def start(
     observers: Sequence[Observer] = (),
     until: Until | None = None,
     on_update: OnUpdate | None = None,
+    make_trainer: MakeTrainer = Trainer,
 ) -> tuple[RunDirectory, StopRequest]:
     """Trains a new run.
 
@@ -92,6 +95,7 @@ def start(
         observers: Receive every row of metrics and may return hints.
         until: Stops the session early, with everything saved.
         on_update: Sees the metrics of each update; returning False ends the session early.
+        make_trainer: Creates the trainer.
     """
     config.verify()
     config = config.with_plugins()
@@ -106,7 +110,7 @@ def start(
     run = RunDirectory.create(runs, run_name(config), to_toml(config))
     with ExitStack() as stack:
         try:
-            trainer = _make_trainer(run, config, stack)
+            trainer = _make_trainer(run, config, stack, make_trainer)
         except BaseException:
             run.discard_empty()  # A run that cannot be created leaves only the logs of its workers.
             if not existed and not any(runs.iterdir()):
@@ -126,6 +130,7 @@ def resume(
     observers: Sequence[Observer] = (),
     until: Until | None = None,
     on_update: OnUpdate | None = None,
+    make_trainer: MakeTrainer = Trainer,
 ) -> tuple[RunDirectory, StopRequest]:
     """Resumes a run exactly where it left off.
 
@@ -138,6 +143,7 @@ def resume(
         observers: Receive every row of metrics and may return hints.
         until: Stops the session early, with everything saved.
         on_update: Sees the metrics of each update; returning False ends the session early.
+        make_trainer: Creates the trainer.
 
     Raises:
         RunCompleteError: Nothing is left to train.
@@ -158,7 +164,7 @@ def resume(
     )
     check_incomplete(path, config)
     with ExitStack() as stack:
-        trainer = _make_trainer(run, config, stack)
+        trainer = _make_trainer(run, config, stack, make_trainer)
         watch = _Watch(display, record, observers, until, on_update)
         return run, _train(run, trainer, path, watch, changes)
 
@@ -203,14 +209,14 @@ def _check_wandb(config: TrainConfig) -> None:
         load_wandb()
 
 
-def _make_trainer(run: RunDirectory, config: TrainConfig, stack: ExitStack) -> Trainer:
+def _make_trainer(
+    run: RunDirectory, config: TrainConfig, stack: ExitStack, make: MakeTrainer
+) -> Trainer:
     """Creates the trainer of a run; the stack closes it."""
     slow_steps = make_slow_steps(config.watch, run)
     if slow_steps is not None:
         stack.callback(slow_steps.close)
-    trainer = Trainer(
-        config, worker_logs=run.workers, step_watch=slow_steps, live_feed=LiveFeed(run)
-    )
+    trainer = make(config, worker_logs=run.workers, step_watch=slow_steps, live_feed=LiveFeed(run))
     return stack.enter_context(closing(trainer))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from warpzone.algorithms.ranks import Ranks
 from warpzone.config import TrainConfig
 from warpzone.registry import Wrap
 from warpzone.rollout.collector import StepObserver
@@ -21,6 +22,7 @@ from warpzone.training.learning import Learning
 from warpzone.training.live_feed import LiveFeed
 from warpzone.training.pace import speed_row
 from warpzone.training.player import Player
+from warpzone.training.process_ranks import share_of
 from warpzone.training.random_streams import RandomStreams
 from warpzone.training.timed_env import StepWatch
 
@@ -42,6 +44,7 @@ class Trainer:
         observers: Sequence[StepObserver] = (),
         step_watch: StepWatch | None = None,
         live_feed: LiveFeed | None = None,
+        ranks: Ranks | None = None,
     ):
         """Creates environments, network, collector and learner; call `begin` for a new run.
 
@@ -53,16 +56,20 @@ class Trainer:
             observers: Called after every step, before the trainer's own.
             step_watch: Notified when each step of the environments begins and ends.
             live_feed: Writes rollouts for viewers of the run.
+            ranks: Ranks that train together; by default there is only one.
         """
         self.config = config
+        self.ranks = ranks or Ranks()
+        own = share_of(config, self.ranks)
         self.steps = self.updates = 0
         self.sessions = 1
         self.elapsed = 0.0
-        self.random = RandomStreams(config.run.seed)
-        torch.set_num_threads(config.run.torch_threads or processor_cores())
+        self.random = RandomStreams(own.run.seed)
+        torch.set_num_threads(own.run.torch_threads or processor_cores())
         self.player = Player(
-            config,
+            own,
             self.random,
+            self.ranks,
             worker_logs=worker_logs,
             wrap=wrap,
             observers=observers,
@@ -75,7 +82,7 @@ class Trainer:
         self.guidance, self.source, self.collector = parts.guidance, parts.source, parts.collector
         self.acting, self.policy, self.autocast = parts.acting, parts.policy, parts.autocast
         self.device, self.precision = parts.device, parts.precision
-        self.learning = Learning(config, parts, self.random)
+        self.learning = Learning(config, parts, self.random, self.ranks)
         self.learner, self.optimizer = self.learning.learner, self.learning.optimizer
         self.average, self.replay = self.learning.average, self.learning.replay
         self.distillation = self.learning.distillation
@@ -148,7 +155,8 @@ class Trainer:
         compiled = ", compiled" if self.config.run.compile else ""
         return (
             f"on {self.device}, {self.precision}{compiled}, PyTorch on "
-            f"{_threads(torch.get_num_threads())}, {self.env.num_envs} environments {how}"
+            f"{_threads(torch.get_num_threads())}, {env.num_envs} environments {how}"
+            + (f", divided among {self.ranks.size} ranks" if self.ranks.size > 1 else "")
         )
 
     def reconfigure(self, config: TrainConfig) -> None:
@@ -157,7 +165,7 @@ class Trainer:
         The network, the environments and everything else that is created from options are kept.
         """
         self.config = config
-        self.player.set_config(config)
+        self.player.set_config(share_of(config, self.ranks))
         self.learning.set_config(config)
 
     def close(self) -> None:
@@ -197,11 +205,15 @@ class Trainer:
             CheckpointError: The weights do not fit the network.
         """
         counters = state["counters"]
-        self.learning.load_state_dict(state)
-        self.random.load_state_dict(state["random"])
         self.steps, self.updates = counters["steps"], counters["updates"]
         self.sessions = counters["starts"] + 1
         self.elapsed = counters["elapsed"]
+        if self.player.fits(state):
+            self.random.load_state_dict(state["random"])
+        else:
+            self.random.restart(self.sessions)
+            state = state | {"replay": {}}  # A buffer has one part per environment.
+        self.learning.load_state_dict(state)
         self.player.load_state_dict(state, steps=self.steps, session=self.sessions)
 
 

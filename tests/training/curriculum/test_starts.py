@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from warpzone.algorithms.ranks import Ranks
 from warpzone.config import StartOptions
 from warpzone.envs.endings import end_number
 from warpzone.envs.vector import MarioVectorEnv
@@ -110,7 +111,7 @@ def test_only_practice_episodes_are_truncated(rom_path: Path) -> None:
 
 def test_only_episodes_from_the_level_start_count_for_the_clear_rate(env: MarioVectorEnv) -> None:
     statistics = EpisodeStatistics()
-    log = EpisodeLog(statistics)
+    log = EpisodeLog(statistics, 1, Ranks())
     env.reset(seed=1)
     ended = np.ones(NUM_ENVS, np.bool_)
     _, _, _, _, info = env.step(np.full(NUM_ENVS, STAND))

@@ -294,18 +294,9 @@ class EpisodeStarts:
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Restores a state; call `prepare_next` after the environments are loaded."""
         self._random.bit_generator.state = ast.literal_eval(state["random"])
-        self._step = state["step"]
-        self._reached = {
-            level: {row[0]: Place(*row[1:]) for row in rows}
-            for level, rows in state["reached"].items()
-        }
-        self._clear_rates = dict(state["clear_rates"])
-        for level, known in state["hazards"].items():
-            self._hazards_of(level).load_state_dict(known)
+        self.load_knowledge(state)
         self._present = [_unpacked(row) for row in state["present"]]
         self._delivery.resume(state["places"], [start.level for start in self._present])
-        if self.chooser is not None:
-            self.chooser.load_state_dict(state["chooser"])
         # With another acting path, fewer starts may be queued.
         ahead = self._delivery.ahead
         self._next = [deque(_unpacked(row) for row in rows[:ahead]) for rows in state["next"]]
@@ -314,6 +305,19 @@ class EpisodeStarts:
             self._guide(index, start.level)
             if self.options.share > 0:
                 self.env.set_step_limit(_limit_of(start), [index])
+
+    def load_knowledge(self, state: dict[str, Any]) -> None:
+        """Restores what is known about the levels, but not the episodes of the environments."""
+        self._step = state["step"]
+        self._reached = {
+            level: {row[0]: Place(*row[1:]) for row in rows}
+            for level, rows in state["reached"].items()
+        }
+        self._clear_rates = dict(state["clear_rates"])
+        for level, known in state["hazards"].items():
+            self._hazards_of(level).load_state_dict(known)
+        if self.chooser is not None:
+            self.chooser.load_state_dict(state["chooser"])
 
     def prepare_next(self) -> None:
         """Sets the next starts of every environment."""

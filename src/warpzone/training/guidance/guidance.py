@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warpzone.algorithms.ranks import Ranks
 from warpzone.config import TrainConfig
 from warpzone.envs.vectors.make import AnyVectorEnv
 from warpzone.rollout.action_override import ActionOverride
@@ -28,9 +29,15 @@ _STAGGER = 5
 class Guidance:
     """Monitors progress and intervenes between rollouts, while no environment is stepping."""
 
-    def __init__(self, env: AnyVectorEnv, config: TrainConfig):
-        """Creates the plans; probing plays separate episodes."""
-        self._env, self._config = env, config
+    def __init__(self, env: AnyVectorEnv, config: TrainConfig, ranks: Ranks | None = None):
+        """Creates the plans; probing plays separate episodes.
+
+        Args:
+            env: Environments of this rank.
+            config: Configuration of the run.
+            ranks: Ranks whose progress is averaged, so that all of them decide alike.
+        """
+        self._env, self._config, self._ranks = env, config, ranks or Ranks()
         plans = Plans(config, list(env.config.actions))
         rescue = config.rescue if plans.can_rescue else replace(config.rescue, after=0, plateau=0)
         self._stuck_plan = plans.rescue(rescue.frames) if rescue.after else []
@@ -63,7 +70,8 @@ class Guidance:
             overridden: Whether a script or a rescue chose some of the actions; such a rollout says
                 nothing about the policy.
         """
-        progress = self.meter.take()
+        progress = self.meter.take().averaged(self._ranks)
+        overridden = self._ranks.mean(float(overridden)) > 0
         self._rescue(progress.pixels_per_env, best, clearing)
         row: MetricRow = progress.metrics() | {
             "rescue/count": self.rescue.count,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from warpzone.algorithms.ranks import Ranks
 from warpzone.rollout.rollout_env import Info
 from warpzone.telemetry.metrics import MetricRow
 
@@ -29,6 +30,10 @@ class RolloutProgress:
     pixels_per_env: float
     pixels_per_step: float
     stagnation: float
+
+    def averaged(self, ranks: Ranks) -> RolloutProgress:
+        """Returns the mean progress of all ranks."""
+        return RolloutProgress(*(ranks.mean(value) for value in astuple(self)))
 
     def metrics(self) -> MetricRow:
         """Returns the progress as metrics."""
