@@ -12,7 +12,7 @@ NATIVE_SOURCES := $(shell find native cmake -name '*.cpp' -o -name '*.hpp' -o -n
 
 .DEFAULT_GOAL := help
 .PHONY: help setup native demo test test-native test-python test-browser lint format sanitize sanitize-threads fuzz bench soak sweep-soak \
-	numpy1 reference wheel wheel-test release-check docs docs-test clean
+	numpy1 reference wheel wheel-test release-check docs docs-test clean cluster-test cluster-soak
 
 help:  ## List the targets
 	@grep -E '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -121,6 +121,18 @@ soak: setup  ## Train for half an hour with injected faults (SOAK_MINUTES=2 for 
 
 sweep-soak: setup  ## Kill a sweep of 40 trials five times; every trial must run exactly once (takes minutes)
 	$(BIN)/python -m pytest -m slow tests/sweep/test_sweep_kill.py
+
+# Ray's wheel is large, so only these targets install it.
+$(VENV)/.cluster: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet -c constraints.txt ray
+	touch $@
+
+cluster-test: setup $(VENV)/.cluster  ## Test torchrun ranks and Ray actors, with killed actors and nodes
+	$(BIN)/python -m pytest -m 'slow or not slow' tests/cluster tests/training/test_ranks.py tests/training/test_torchrun.py
+
+CLUSTER_MINUTES ?= 60
+cluster-soak: setup $(VENV)/.cluster  ## Train for an hour with an actor killed every minute (CLUSTER_MINUTES=5)
+	$(BIN)/python tests/soak/run_cluster_soak.py --minutes $(CLUSTER_MINUTES)
 
 numpy1: setup  ## Compare nes-py with NumPy 1.26, in a separate virtual environment (takes minutes)
 	$(BIN)/python -m pytest -m slow tests/envs/backends/test_numpy1.py

@@ -15,6 +15,7 @@ from warpzone.commands.bench_overlap import BenchOverlap
 from warpzone.commands.bench_replay import BenchReplay
 from warpzone.commands.bench_train import BenchTrain
 from warpzone.commands.campaign import Campaign
+from warpzone.commands.cluster import ClusterTrain
 from warpzone.commands.command import Command, Group, description, summary
 from warpzone.commands.dashboard import Dashboard
 from warpzone.commands.doctor import Doctor
@@ -93,6 +94,7 @@ COMMANDS: dict[str, type[Command] | Group] = {
     ),
     "dashboard": Dashboard,
     "watch": Watch,
+    "cluster": Group("Train on several machines with Ray.", {"train": ClusterTrain}),
     "campaign": Campaign,
     "sweep": Group(summary(Sweep), {"show": SweepShow}, default=Sweep),
     "export": Export,

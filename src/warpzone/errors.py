@@ -103,3 +103,7 @@ class ServerError(WarpzoneError, RuntimeError):
 
 class SweepError(WarpzoneError, RuntimeError):
     """A sweep is missing, damaged, in use, or cannot be run as requested."""
+
+
+class ClusterError(WarpzoneError, RuntimeError):
+    """A cluster cannot be reached, or its actors fail."""

@@ -29,7 +29,7 @@ class PPO(Algorithm):
         """Computes the clipped surrogate loss, value loss and entropy bonus."""
         advantages = batch.advantages
         if self.options.advantage_norm == "minibatch":  # Otherwise the learner normalized them.
-            advantages = normalized(advantages, batch.mask)
+            advantages = normalized(advantages, batch.mask, batch.moments)
         policy = ppo_policy_loss(
             log_prob(output.logits, batch.actions),
             batch.log_probs,

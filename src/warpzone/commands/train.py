@@ -117,7 +117,7 @@ class Train:
         target = self._target(explicit)
         config = self._config(explicit, target)
         if self.dry_run:
-            return _dry_run(config)
+            return self._dry_run(config)
         from warpzone.training.process_ranks import has_ranks
 
         if has_ranks():
@@ -173,7 +173,7 @@ class Train:
         say(f"dashboard: {address}")
 
     def _explicit(self) -> Partial:
-        own = [variable_name(TRAIN_PREFIX, option) for option in options_of(Train)]
+        own = [variable_name(TRAIN_PREFIX, option) for option in options_of(type(self))]
         return explicit_options(self.file, self.training, own)
 
     def _target(self, explicit: Partial) -> Path | None:
@@ -212,12 +212,11 @@ class Train:
         preset, found = swept_options(sweep, self.sweep_trial)
         return resolve(merged(found, explicit), preset)
 
+    def _dry_run(self, config: TrainConfig) -> int:
+        from warpzone.training.estimate import estimate
+        from warpzone.training.memory_need import check_memory
 
-def _dry_run(config: TrainConfig) -> int:
-    from warpzone.training.estimate import estimate
-    from warpzone.training.memory_need import check_memory
-
-    print(to_toml(config))
-    print(f"# {check_memory(config)}", flush=True)
-    print(estimate(config))
-    return 0
+        print(to_toml(config))
+        print(f"# {check_memory(config)}", flush=True)
+        print(estimate(config))
+        return 0

@@ -105,7 +105,7 @@ _LEARN = [
     _count(
         "learn/policy_lag",
         "updates",
-        "Age of the policy that collected the rollout; 0 without --overlap.",
+        "Age of the policy that collected the rollout; 0 without --overlap and actors.",
     ),
     _latest("learn/learning_rate", "", "Learning rate of the last optimizer step."),
     _latest("learn/ent_coef", "", "Coefficient of the entropy term."),
@@ -281,6 +281,29 @@ _CUSTOM = [
     Metric("custom", "", "Metric of a registered algorithm, by name.", False, True),
 ]
 
+_CLUSTER = [
+    _count("cluster/actors", "actors", "Actors whose process runs."),
+    _count("cluster/losses", "actors", "Actors that died and were replaced, in this session."),
+    _count("cluster/lost_rollouts", "rollouts", "Rollouts lost with them, in this session."),
+    _count(
+        "cluster/dropped_rollouts",
+        "rollouts",
+        "Rollouts dropped because they were older than --max-lag, in this session.",
+    ),
+    Metric(
+        "cluster/lag_mean",
+        "updates",
+        "Age of the policy that collected a rollout, mean over the rollouts learned from.",
+    ),
+    _latest("actor/lag", "updates", "Age of an actor's last rollout; a series per actor.", True),
+    _latest(
+        "actor/steps_per_second",
+        "steps/s",
+        "Speed of an actor, including the time it waits; a series per actor.",
+        True,
+    ),
+]
+
 GROUPS: dict[str, list[Metric]] = {
     "Run": _RUN,
     "Losses": _LOSS,
@@ -292,6 +315,7 @@ GROUPS: dict[str, list[Metric]] = {
     "Rollouts and levels": _ROLLOUT,
     "Scripts, rescue and adaptive control": _GUIDANCE,
     "Replay": _REPLAY,
+    "Actors of a cluster": _CLUSTER,
     "Resources": _RESOURCES,
     "Telemetry": _TELEMETRY,
     "Your own": _CUSTOM,

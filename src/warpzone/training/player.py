@@ -128,6 +128,14 @@ class Player:
             )
         return row | self.parts.starts.metrics()
 
+    def launch(self) -> None:
+        """Starts the next rollout if it is collected concurrently with learning."""
+        self.parts.source.launch()
+
+    def release(self) -> None:
+        """Ends the use of the rollout that was taken last, after learning from it."""
+        self.parts.source.release()
+
     def rollout_metrics(self) -> MetricRow:
         """Returns metrics of the rollout that was taken last."""
         return {
@@ -154,6 +162,10 @@ class Player:
         self.parts.guidance.apply_scales()
         if self.parts.starts.chooser is not None:
             self.parts.starts.chooser.set_factors(level_shares(config.env))
+
+    def close(self) -> None:
+        """Stops collecting and closes the environments."""
+        self.parts.close()
 
     def abandon(self, seed: int) -> None:
         """Discards a rollout that failed, unless a complete one waits to be taken.
@@ -264,7 +276,10 @@ class Player:
         env = self._config.env
         reason = f"environments of --backend {env.backend} --vector {env.vector} cannot be saved"
         if not self.fits(state):
-            reason = "the checkpoint was written with another number of ranks or environments"
+            reason = (
+                "the checkpoint does not contain these environments (it was written by a cluster, "
+                "or with another number of ranks or environments)"
+            )
             self.parts.starts.load_knowledge(state["starts"])
             self.parts.starts.begin()
         warnings.warn(

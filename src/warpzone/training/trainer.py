@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,9 @@ from warpzone.training.process_ranks import share_of
 from warpzone.training.random_streams import RandomStreams
 from warpzone.training.timed_env import StepWatch
 
+MakePlayer = Callable[..., Player]
+"""Creates a player, with the arguments of `Player`."""
+
 
 class Trainer:
     """Trains a policy, one update at a time.
@@ -45,6 +48,7 @@ class Trainer:
         step_watch: StepWatch | None = None,
         live_feed: LiveFeed | None = None,
         ranks: Ranks | None = None,
+        make_player: MakePlayer = Player,
     ):
         """Creates environments, network, collector and learner; call `begin` for a new run.
 
@@ -57,6 +61,7 @@ class Trainer:
             step_watch: Notified when each step of the environments begins and ends.
             live_feed: Writes rollouts for viewers of the run.
             ranks: Ranks that train together; by default there is only one.
+            make_player: Creates the player; by default, it plays in this process.
         """
         self.config = config
         self.ranks = ranks or Ranks()
@@ -66,7 +71,7 @@ class Trainer:
         self.elapsed = 0.0
         self.random = RandomStreams(own.run.seed)
         torch.set_num_threads(own.run.torch_threads or processor_cores())
-        self.player = Player(
+        self.player = make_player(
             own,
             self.random,
             self.ranks,
@@ -105,12 +110,12 @@ class Trainer:
         row = self.player.between_rollouts(self.updates + 1)
         if self.distillation is not None:
             self.distillation.push(self.storage, self.starts.clear_rate)
-        self.source.launch()
+        self.player.launch()
         learning = time.perf_counter()
         row |= self._learn()
         learned = time.perf_counter()
         row |= self.player.rollout_metrics()
-        self.source.release()
+        self.player.release()
         self.steps += self.player.rollout_size
         self.updates += 1
         wall = time.perf_counter() - began
@@ -170,7 +175,7 @@ class Trainer:
 
     def close(self) -> None:
         """Stops collecting and closes the environments."""
-        self.player.parts.close()
+        self.player.close()
 
     def abandon_update(self) -> None:
         """Restores a consistent state after an update that failed; the environments are kept.
