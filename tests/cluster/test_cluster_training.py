@@ -21,6 +21,8 @@ from warpzone.telemetry.reading import last_line
 from warpzone.training import session
 from warpzone.training.trainer import Trainer
 
+# Read by Ray when it is imported: a local Ray uses the loopback interface.
+os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
 ray = pytest.importorskip("ray", reason="Ray is not installed; `make cluster-test` installs it")
 
 OnUpdate = Callable[[Mapping[str, float]], None]

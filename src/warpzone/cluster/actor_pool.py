@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import ray
@@ -44,14 +44,14 @@ class ActorState:
     Attributes:
         number: Number of the actor, never used again after its death.
         handle: Ray's handle.
-        starting: Reference to its first call, until the process runs.
-        rollouts: References to rollouts that were not taken yet.
+        running: Whether its process runs.
+        rollouts: Number of rollouts that were not taken yet.
     """
 
     number: int
     handle: Any
-    starting: Any
-    rollouts: list[Any] = field(default_factory=list)
+    running: bool = False
+    rollouts: int = 0
 
 
 @dataclass
@@ -81,6 +81,9 @@ class ActorPool:
         """
         self._options, self._make_config = options, make_config
         self._actors: dict[int, ActorState] = {}
+        # Calls in the order in which they were made: of those that are ready, the oldest is taken
+        # first, so no actor has to wait for the others.
+        self._calls: dict[Any, ActorState] = {}
         self._policy: Any = None
         self._version = self._steps = 0
         self._created = self._rollouts = self._deaths_in_a_row = 0
@@ -91,7 +94,7 @@ class ActorPool:
     @property
     def running(self) -> int:
         """Number of actors whose process runs."""
-        return sum(actor.starting is None for actor in self._actors.values())
+        return sum(actor.running for actor in self._actors.values())
 
     def publish(self, policy: Policy, steps: int) -> None:
         """Makes weights available to all actors, and gives work to those with a free place.
@@ -114,13 +117,12 @@ class ActorPool:
         warned = time.monotonic()
         while True:
             self._resize()
-            owners = {ref: actor for actor in self._actors.values() for ref in _references(actor)}
-            ready, _ = ray.wait(list(owners), num_returns=1, timeout=_POLL_SECONDS)
+            ready, _ = ray.wait(list(self._calls), num_returns=1, timeout=_POLL_SECONDS)
             if not ready and not self.running and time.monotonic() - warned > _WARN_SECONDS:
                 warned = time.monotonic()
                 _log.warning("no actor is running: the cluster has no free CPUs for them")
             for ref in ready:
-                played = self._receive(owners[ref], ref)
+                played = self._receive(self._calls.pop(ref), ref)
                 if played is not None:
                     return played
 
@@ -129,6 +131,7 @@ class ActorPool:
         for actor in self._actors.values():
             ray.kill(actor.handle)
         self._actors.clear()
+        self._calls.clear()
         self._policy = None
 
     def _receive(self, actor: ActorState, ref: Any) -> PlayedRollout | None:
@@ -140,11 +143,11 @@ class ActorPool:
         except _LOSSES as error:
             self._bury(actor, error)
             return None
-        if actor.starting is ref:
-            actor.starting = None
+        if not actor.running:
+            actor.running = True
             self._fill(actor)
             return None
-        actor.rollouts.remove(ref)
+        actor.rollouts -= 1
         self._deaths_in_a_row = 0
         played: PlayedRollout = result
         if played.knowledge is not None:
@@ -156,15 +159,17 @@ class ActorPool:
         return played
 
     def _fill(self, actor: ActorState) -> None:
-        while actor.starting is None and len(actor.rollouts) < IN_FLIGHT:
+        while actor.running and actor.rollouts < IN_FLIGHT:
             self._rollouts += 1
+            actor.rollouts += 1
             asks = self._rollouts % _KNOWLEDGE_INTERVAL == 0
-            actor.rollouts.append(actor.handle.collect.remote(self._policy, self._steps, asks))
+            self._calls[actor.handle.collect.remote(self._policy, self._steps, asks)] = actor
 
     def _bury(self, actor: ActorState, error: Exception) -> None:
-        self._actors.pop(actor.number, None)
+        del self._actors[actor.number]
+        self._calls = {ref: owner for ref, owner in self._calls.items() if owner is not actor}
         self.counts.losses += 1
-        self.counts.lost_rollouts += len(actor.rollouts)
+        self.counts.lost_rollouts += actor.rollouts
         self._deaths_in_a_row += 1
         reason = str(error).strip().partition("\n")[0]
         _log.warning("actor %d is lost and will be replaced: %s", actor.number, reason)
@@ -190,8 +195,5 @@ class ActorPool:
             num_cpus=self._options.cpus_per_actor, max_restarts=0, scheduling_strategy="SPREAD"
         )
         handle = remote.remote(number, self._make_config(number), self.knowledge)
-        self._actors[number] = ActorState(number, handle, handle.ready.remote())
-
-
-def _references(actor: ActorState) -> list[Any]:
-    return actor.rollouts if actor.starting is None else [actor.starting]
+        actor = self._actors[number] = ActorState(number, handle)
+        self._calls[handle.ready.remote()] = actor

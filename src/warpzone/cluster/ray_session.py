@@ -9,6 +9,10 @@ from contextlib import contextmanager
 from warpzone.errors import ClusterError
 from warpzone.system.cpu import processor_cores
 
+# Variables that Ray reads when it is imported. Without the last one, a local Ray uses the address
+# of the network interface even if it is asked for the loopback interface.
+_EVERYWHERE = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_agent_register_timeout_ms": "120000"}
+_LOCAL = {**_EVERYWHERE, "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
 _LOOPBACK = "127.0.0.1"
 _STORE_BYTES = 512 << 20  # Two rollouts per actor and the weights; nothing else is stored.
 
@@ -24,7 +28,8 @@ def connected_ray(address: str | None) -> Iterator[None]:
     Raises:
         ClusterError: Ray is missing or cannot be reached.
     """
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    for name, value in (_LOCAL if address is None else _EVERYWHERE).items():
+        os.environ.setdefault(name, value)
     try:
         import ray
     except ImportError as error:
@@ -44,7 +49,7 @@ def connected_ray(address: str | None) -> Iterator[None]:
             )
         else:
             ray.init(address=address, **options)
-    except (ConnectionError, RuntimeError, ValueError, OSError, TimeoutError) as error:
+    except Exception as error:  # Ray raises plain exceptions, such as for slow starts.
         reason = str(error).strip().partition("\n")[0]
         where = "on this machine" if address is None else f"at {address}"
         raise ClusterError(f"Ray cannot be used {where} ({reason})") from error
