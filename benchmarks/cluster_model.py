@@ -21,7 +21,10 @@ IN_FLIGHT = 2
 
 @dataclass(frozen=True)
 class Costs:
-    """Measured costs of one kind of run.
+    """Costs of one kind of run.
+
+    The defaults of actors, learner and bytes were measured for tiles with the preset cpu-quick and
+    V-trace, per second of CPU time of one core. Network and object store are assumptions.
 
     Attributes:
         actor: Environment steps per second and actor.
@@ -35,11 +38,11 @@ class Costs:
         jitter: Standard deviation of an actor's time per rollout, as a fraction.
     """
 
-    actor: float = 2_600.0
-    learner: float = 10_000.0
-    rollout_steps: int = 4_096
-    rollout_bytes: float = 1.6e6
-    weight_bytes: float = 3.6e6
+    actor: float = 9_600.0
+    learner: float = 31_600.0
+    rollout_steps: int = 2_048
+    rollout_bytes: float = 7.06e6
+    weight_bytes: float = 3.47e6
     network: float = 1.25e9
     store: float = 2.0e9
     actors_per_node: int = 16

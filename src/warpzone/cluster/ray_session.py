@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from warpzone.errors import ClusterError
 from warpzone.system.cpu import processor_cores
+from warpzone.system.extras import require_extra
 
 # Variables that Ray reads when it is imported. Without the last one, a local Ray uses the address
 # of the network interface even if it is asked for the loopback interface.
@@ -26,16 +27,14 @@ def connected_ray(address: str | None) -> Iterator[None]:
             bound to the loopback interface and without its dashboard.
 
     Raises:
-        ClusterError: Ray is missing or cannot be reached.
+        MissingExtraError: Ray is not installed.
+        ClusterError: Ray cannot be started or reached.
     """
     for name, value in (_LOCAL if address is None else _EVERYWHERE).items():
         os.environ.setdefault(name, value)
-    try:
-        import ray
-    except ImportError as error:
-        raise ClusterError(
-            "Ray is not installed; install it with `pip install 'warpzone[cluster]'`"
-        ) from error
+    require_extra("cluster")
+    import ray
+
     options = {"log_to_driver": False, "configure_logging": False, "namespace": "warpzone"}
     try:
         if address is None:

@@ -13,6 +13,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "sb3": ("stable_baselines3",),
     "gpu": ("pynvml",),
     "sweep": ("optuna", "scipy"),
+    "cluster": ("ray",),
     "nes-py": ("nes_py", "gym_super_mario_bros", "gym"),
 }
 """Modules that each extra installs, by the names under which they are imported."""
