@@ -127,7 +127,7 @@ def test_a_video_with_sound_plays_what_was_written(tmp_path: Path) -> None:
     spectrum = np.abs(np.fft.rfft(samples))
     assert len(samples) / rate == pytest.approx(1, abs=0.1)
     assert np.argmax(spectrum) * rate / len(samples) == pytest.approx(441, abs=2)
-    assert 0.4 < np.abs(samples).max() < 0.6
+    assert samples[rate // 4 : 3 * rate // 4].std() == pytest.approx(0.354, abs=0.02)
     assert [file.name for file in tmp_path.iterdir()] == ["tone.mp4"], "no temporary file is left"
 
 
