@@ -9,7 +9,7 @@ const SECONDS = 4;
 
 // Shows what `load` returns, again and again; errors become a sentence.
 function live(body, load) {
-  const place = h("div", null);
+  const place = h("div", null, h("p", { class: "faint" }, t("loading")));
   body.append(place);
   let last = "";
   return repeat(async () => {
