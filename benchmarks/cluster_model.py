@@ -147,7 +147,8 @@ def main() -> None:
     )
     print("|---|---|---|---|---|---|---|")
     for nodes in NODES:
-        guess, played = predict(costs, nodes), simulate(costs, nodes)
+        updates = max(2_000, 20 * nodes * costs.actors_per_node)
+        guess, played = predict(costs, nodes), simulate(costs, nodes, updates)
         print(
             f"| {nodes:,} | {nodes * costs.actors_per_node:,} | {guess.steps_per_second:,.0f} | "
             f"{played.steps_per_second:,.0f} | {guess.bottleneck} | {played.lag:,.0f} | "
