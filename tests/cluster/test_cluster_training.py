@@ -25,6 +25,9 @@ from warpzone.training.trainer import Trainer
 os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
 ray = pytest.importorskip("ray", reason="Ray is not installed; `make cluster-test` installs it")
 
+# Ray gives up if its processes do not start within seconds, which a busy machine cannot promise.
+pytestmark = pytest.mark.slow
+
 OnUpdate = Callable[[Mapping[str, float]], None]
 
 
@@ -66,7 +69,6 @@ def _listens_on_loopback_only() -> bool:
     return bool(listening) and all(ip in ("127.0.0.1", "::1") for ip in listening)
 
 
-@pytest.mark.slow
 def test_a_killed_actor_is_replaced_and_the_counts_stay_exact(tmp_path: Path) -> None:
     config = small_cluster_config(updates=60, runs=str(tmp_path))
     killed: list[int] = []
@@ -91,7 +93,6 @@ def test_a_killed_actor_is_replaced_and_the_counts_stay_exact(tmp_path: Path) ->
     assert row["run/updates"] == 60
 
 
-@pytest.mark.slow
 def test_training_survives_a_lost_node_and_uses_one_that_joins(tmp_path: Path) -> None:
     from ray.cluster_utils import Cluster
 
