@@ -13,12 +13,11 @@ import asyncio
 import statistics
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import psutil
 import watched_run
-from websockets.asyncio.client import connect
 
 from warpzone.runs.live_rollout import FRESH_SECONDS
 
@@ -68,19 +67,13 @@ async def measure(
     if frames is None:
         return phase
     frames.cancel()
-    count = (await asyncio.gather(frames, return_exceptions=True))[0]
-    return Phase(phase.steps, phase.seconds, phase.cpu, count if isinstance(count, int) else 0)
+    return replace(phase, frames=await frames)
 
 
 async def _watch(address: str) -> int:
     count = 0
     try:
-        async with connect(
-            watched_run.wall_address(address),
-            additional_headers=watched_run.headers(),
-            max_size=None,
-            compression=None,
-        ) as socket:
+        async with watched_run.connect_wall(address) as socket:
             async for message in socket:
                 count += isinstance(message, bytes)
     except asyncio.CancelledError:

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import psutil
 import watched_run
-from websockets.asyncio.client import connect
 
 NUM_ENVS = 64
 SLOW_SECONDS = 1.0
@@ -35,13 +34,7 @@ class Client:
 
     async def watch(self, address: str) -> None:
         """Receives frames until it is cancelled."""
-        async with connect(
-            watched_run.wall_address(address),
-            additional_headers=watched_run.headers(),
-            max_size=None,
-            max_queue=1,
-            compression=None,
-        ) as socket:
+        async with watched_run.connect_wall(address) as socket:
             async for message in socket:
                 self.frames += isinstance(message, bytes)
                 if self.is_slow:

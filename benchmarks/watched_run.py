@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
+from websockets.asyncio.client import connect
+from websockets.typing import Origin
 
 from warpzone.runs.directory import RunDirectory
 
@@ -44,9 +46,16 @@ def dashboard(folder: Path) -> Iterator[tuple[psutil.Process, str]]:
         yield psutil.Process(process.pid), address
 
 
-def wall_address(address: str) -> str:
-    """WebSocket of the live wall of the run."""
-    return f"{address.replace('http', 'ws', 1)}ws/wall?run=watched"
+def connect_wall(address: str) -> connect:
+    """A WebSocket to the live wall of the run, as a browser opens it."""
+    return connect(
+        f"{address.replace('http', 'ws', 1)}ws/wall?run=watched",
+        origin=Origin(address.rstrip("/")),
+        additional_headers=headers(),
+        max_size=None,
+        max_queue=1,  # A slow reader leaves messages in the connection, as a slow browser does.
+        compression=None,
+    )
 
 
 def headers() -> dict[str, str]:

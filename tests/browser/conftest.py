@@ -56,7 +56,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory, rom_path: Path) -> Iterator[P
         yield folder
     finally:
         process.terminate()
-        process.wait(60)
+        process.wait(300)
 
 
 def _wait_for(file: Path, process: subprocess.Popen[bytes]) -> None:
