@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _STALE_SECONDS = 10  # Only a killed process or another program holds Optuna's lock for so long.
 _WAIT_SECONDS = 0.005
 _MAX_BLOCK = 1 << 16
+_MAX_BYTES = 4 << 30  # A hundred thousand trials need a tenth of it.
 
 
 def require_optuna() -> None:
@@ -71,6 +72,11 @@ def open_storage(folder: SweepFolder) -> JournalStorage:
 
     if folder.journal.exists() and not folder.journal.is_file():
         raise SweepError(f"{folder.journal} is not a regular file; move it away")
+    if folder.journal.exists() and folder.journal.stat().st_size > _MAX_BYTES:
+        raise SweepError(
+            f"{folder.journal} has more than {_MAX_BYTES:,} bytes, so it is not the journal of a "
+            "sweep; restore it from a backup"
+        )
     try:
         return JournalStorage(JournalFileBackend(str(folder.journal), JournalLock(folder.journal)))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
