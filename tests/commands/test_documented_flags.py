@@ -29,8 +29,12 @@ def leaves(commands: Mapping[str, type[Command] | Group]) -> Iterator[type[Comma
             yield command
 
 
-# `--write` belongs to benchmarks/env_scaling.py.
-KNOWN = {"help", "help-all", "version", "write"} | {
+# Of scripts in benchmarks/, and of torchrun.
+OTHERS = {
+    *("write", "actor", "learner", "actors-per-node"),
+    *("nnodes", "nproc-per-node", "rdzv-backend", "rdzv-endpoint", "standalone"),
+}
+KNOWN = {"help", "help-all", "version", *OTHERS} | {
     prefix + option.flag
     for command in leaves(cli.COMMANDS)
     for option in (*own_options(command), *inherited_options(command))

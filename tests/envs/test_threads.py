@@ -265,13 +265,14 @@ def test_a_lane_takes_less_than_256_kib_besides_its_observation() -> None:
         "def used():\n"
         "    gc.collect()\n"
         "    return int(open('/proc/self/statm').read().split()[1]) * os.sysconf('SC_PAGESIZE')\n"
-        "warm = warpzone.make_vec('1-1', num_envs=2, num_threads=2)\n"
-        "warm.reset(seed=0); warm.step([3] * 2)\n"
-        "before = used()\n"
-        "env = warpzone.make_vec('1-1', num_envs=200, num_threads=2)\n"
-        "_, info = env.reset(seed=0)\n"
-        "obs = env.step([3] * 200)[0]\n"
-        "print((used() - before) // 200, obs[0].nbytes)\n"
+        "def pool(num_envs):\n"
+        "    before = used()\n"
+        "    env = warpzone.make_vec('1-1', num_envs=num_envs, num_threads=2)\n"
+        "    _, info = env.reset(seed=0)\n"
+        "    obs = env.step([3] * num_envs)[0]\n"
+        "    return used() - before, env, info, obs\n"
+        "warm, few, many = pool(2), pool(40), pool(240)\n"
+        "print((many[0] - few[0]) // 200, many[-1][0].nbytes)\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True

@@ -63,9 +63,16 @@ def test_an_output_that_cannot_be_written_is_known_before_anything_is_played(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert cli.main(["eval", "x.policy", "-o", output]) == 2
+    assert cli.main(["eval", existing(tmp_path), "-o", output]) == 2
     assert played == []
     assert capsys.readouterr().err.startswith("error: ")
+
+
+def existing(folder: Path) -> str:
+    """A file in place of a policy, which is never read."""
+    path = folder / "x.policy"
+    path.touch()
+    return str(path)
 
 
 def test_a_full_disk_is_known_before_anything_is_played(
@@ -73,7 +80,7 @@ def test_a_full_disk_is_known_before_anything_is_played(
 ) -> None:
     with small_disk(tmp_path) as place:
         fill(place)
-        assert cli.main(["eval", "x.policy", "-o", str(place / "results")]) == 2
+        assert cli.main(["eval", existing(tmp_path), "-o", str(place / "results")]) == 2
         assert played == []
         assert "No space left on device" in capsys.readouterr().err
 
@@ -88,7 +95,8 @@ def test_a_disk_that_fills_up_meanwhile_costs_no_result(
         raise OSError(28, "No space left on device", str(path))
 
     monkeypatch.setattr(run_evaluation, "write_text_atomically", refuse)
-    assert cli.main(["eval", "x.policy", "--episodes", "1", "-o", str(tmp_path / "a")]) == 2
+    target = existing(tmp_path)
+    assert cli.main(["eval", target, "--episodes", "1", "-o", str(tmp_path / "a")]) == 2
     shown = capsys.readouterr()
     assert "| 1-2 | 100% |" in shown.out
     assert "1-1: 1 of 1 episodes clear\n1-2: 1 of 1 episodes clear\n" in shown.err
@@ -96,5 +104,7 @@ def test_a_disk_that_fills_up_meanwhile_costs_no_result(
 
 
 def test_a_dot_in_the_name_belongs_to_it(tmp_path: Path, played: list[str]) -> None:
-    assert cli.main(["eval", "x.policy", "--episodes", "1", "-o", str(tmp_path / "v1.2")]) == 0
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["v1.2.json", "v1.2.md"]
+    target, output = existing(tmp_path), tmp_path / "out"
+    output.mkdir()
+    assert cli.main(["eval", target, "--episodes", "1", "-o", str(output / "v1.2")]) == 0
+    assert sorted(path.name for path in output.iterdir()) == ["v1.2.json", "v1.2.md"]

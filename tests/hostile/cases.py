@@ -384,8 +384,14 @@ CASES: dict[str, list[Case]] = {
             Case("no such run", (ESCAPES,)),
             Case("a run that has ended", (RUN,)),
         ]
-        for action in ("pause", "resume", "save", "record", "stop")
+        for action in ("pause", "resume", "save", "record", "evaluate", "stop")
     },
+    "cluster train": [
+        Case("fewer than no actors", ("--actors", "-1", *SMALL)),
+        Case("nonsense as a number of actors", ("--actors", ESCAPES, *SMALL)),
+        Case("no such level", ("--level", ESCAPES, *SMALL)),
+        Case("an algorithm of another kind", ("--algo", ESCAPES, *SMALL)),
+    ],
     "watch": [
         *_files(POLICY, POLICY),
         Case("no such level or file", (ESCAPES,)),

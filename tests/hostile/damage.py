@@ -44,7 +44,10 @@ def cut(name: str, share: float = 0.5) -> Damage:
 
     def damage(world: Path) -> None:
         data = (world / name).read_bytes()
-        (world / name).write_bytes(data[: int(len(data) * share)])
+        kept = data[: int(len(data) * share)]
+        if name.endswith(".toml"):  # Cut between two lines, it would still be valid.
+            kept = kept[: kept.rfind(b"=") + 1]
+        (world / name).write_bytes(kept)
 
     return damage
 

@@ -9,6 +9,7 @@ import pytest
 from small_sweep import made_up_sweep, small_plan
 
 from warpzone import cli
+from warpzone.config import TrainConfig
 from warpzone.errors import SweepError
 from warpzone.sweep.files import SweepFolder, read_plan
 from warpzone.sweep.overview import read_overview, swept_options
@@ -106,9 +107,13 @@ def test_train_uses_the_best_trial_unless_options_say_otherwise(
     preset, options = swept_options(tmp_path / "a", None)
     assert preset == "cpu-quick"
     assert options["learn"]["learning_rate"] == best.params["learning-rate"]
-    from warpzone.commands import train
+    from warpzone.commands.train import Train
 
-    monkeypatch.setattr(train, "_dry_run", lambda config: print(config.learn, config.run.seed) or 0)
+    def show(self: Train, config: TrainConfig) -> int:
+        print(config.learn, config.run.seed)
+        return 0
+
+    monkeypatch.setattr(Train, "_dry_run", show)
     words = ["train", "--from-sweep", str(tmp_path / "a"), "--epochs", "7", "--seed", "5"]
     assert cli.main([*words, "--dry-run"]) == 0
     printed = capsys.readouterr().out

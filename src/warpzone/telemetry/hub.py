@@ -150,7 +150,11 @@ class Telemetry:
             update: Number of the update that learns from the end of the episode.
         """
         row = episode.as_row() | {"session": session, "update": update}
-        self.not_finite += [*row.values(), *_terms(row)].count(None)
+        self.not_finite += _terms(row).count(None) + sum(
+            value is None and getattr(episode, name) is not None
+            for name, value in row.items()
+            if hasattr(episode, name)
+        )
         for worker in self._episodes:
             worker.offer(row)
 

@@ -195,7 +195,7 @@ def test_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> Non
         raise metadata.PackageNotFoundError(name)
 
     monkeypatch.setattr(metadata, "version", missing)
-    with pytest.raises(BackendError, match=r"pip install 'warpzone\[nes-py\]'"):
+    with pytest.raises(BackendError, match=r'pip install "warpzone\[nes-py\]"'):
         nes_py_fixes.check_versions()
 
 
