@@ -13,6 +13,7 @@ import asyncio
 import statistics
 import tempfile
 import time
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -72,12 +73,10 @@ async def measure(
 
 async def _watch(address: str) -> int:
     count = 0
-    try:
+    with suppress(asyncio.CancelledError):  # The phase is over.
         async with watched_run.connect_wall(address) as socket:
             async for message in socket:
                 count += isinstance(message, bytes)
-    except asyncio.CancelledError:
-        pass
     return count
 
 

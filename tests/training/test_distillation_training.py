@@ -114,12 +114,13 @@ def test_the_student_learns_to_act_like_its_teachers(teachers: Path) -> None:
     assert rows[-1]["distill/fill"] == 1.0
 
 
-def test_a_resumed_distillation_equals_an_unbroken_one(teachers: Path) -> None:
-    config = student(teachers)
+def check_exact_resume(config: TrainConfig, updates: int) -> None:
+    """A run that is resumed after some updates equals one that is not interrupted."""
     unbroken, first = Trainer(config), Trainer(config)
     for trainer in (unbroken, first):
         trainer.begin()
-        trainer.update()
+        for _ in range(updates):
+            trainer.update()
     state = first.state_dict()
     first.close()
     resumed = Trainer(config)
@@ -130,6 +131,10 @@ def test_a_resumed_distillation_equals_an_unbroken_one(teachers: Path) -> None:
         trainer.close()
     for name, value in unbroken.model.state_dict().items():
         assert torch.equal(value, resumed.model.state_dict()[name]), name
+
+
+def test_a_resumed_distillation_equals_an_unbroken_one(teachers: Path) -> None:
+    check_exact_resume(student(teachers), updates=1)
 
 
 def test_other_teachers_cannot_resume_a_run(teachers: Path) -> None:
@@ -251,22 +256,7 @@ def test_taught_levels_teach_the_critic_but_not_the_policy(teachers: Path) -> No
 
 
 def test_a_resumed_release_equals_an_unbroken_one(teachers: Path) -> None:
-    config = releasing(teachers, steps=40)
-    unbroken, first = Trainer(config), Trainer(config)
-    for trainer in (unbroken, first):
-        trainer.begin()
-        for _ in range(3):
-            trainer.update()
-    state = first.state_dict()
-    first.close()
-    resumed = Trainer(config)
-    resumed.load_state_dict(state)
-    for trainer in (unbroken, resumed):
-        for _ in range(2):
-            trainer.update()
-        trainer.close()
-    for name, value in unbroken.model.state_dict().items():
-        assert torch.equal(value, resumed.model.state_dict()[name]), name
+    check_exact_resume(releasing(teachers, steps=40), updates=3)
 
 
 def test_release_needs_ppo_with_advantages_by_level(teachers: Path) -> None:

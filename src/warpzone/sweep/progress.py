@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from warpzone.campaign.ending import Ending, Statistics
+from warpzone.campaign import ending
 from warpzone.campaign.plan import Budget
 from warpzone.sweep.study import RUNGS
 
@@ -13,24 +13,12 @@ from warpzone.sweep.study import RUNGS
 _JUDGEMENTS = 5 * RUNGS
 
 
-class TrainingState(Protocol):
+class TrainingState(ending.TrainingState, Protocol):
     """What a trial needs to know about a trainer."""
-
-    @property
-    def steps(self) -> int:
-        """Environment steps done."""
-
-    @property
-    def elapsed(self) -> float:
-        """Seconds of training."""
 
     @property
     def success(self) -> float:
         """Clear rate of recent episodes."""
-
-    @property
-    def statistics(self) -> Statistics:
-        """Statistics of the last episodes."""
 
 
 class Progress:
@@ -95,7 +83,7 @@ class TrialEnding:
         progress: Progress,
     ) -> None:
         """Creates an ending; see `campaign.ending.Ending`."""
-        self._ending = Ending(levels, goal, budget, check_from)
+        self._ending = ending.Ending(levels, goal, budget, check_from)
         self._progress = progress
         self.pruned = ""
 

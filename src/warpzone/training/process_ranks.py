@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -139,11 +140,9 @@ class ProcessRanks(Ranks):
 
     def _failure(self, error: RuntimeError) -> str:
         store = dist.distributed_c10d._get_default_store()
-        try:
+        with suppress(RuntimeError):  # The process that holds the messages may have ended as well.
             if store.check([_FAILURE]):
                 return f"another rank has failed, so this one ends: {store.get(_FAILURE).decode()}"
-        except RuntimeError:
-            pass  # The process that holds the messages has ended as well.
         return (
             "another rank has ended without a message; it may have been killed "
             f"({_first_line(error)})"
