@@ -48,11 +48,12 @@ class Soak:
 
     def train(self, faults: str, seconds: float, expected: tuple[int, ...]) -> None:
         """Starts or resumes the run, and sends SIGTERM unless a fault ends it first."""
-        start = ["--runs", str(self.folder), "--name", "soak", *OPTIONS.split()]
-        resume = ["--resume", str(self.run)]
-        arguments = resume if self.run.exists() else start
         if self.run.exists():
+            arguments = ["--resume", str(self.run), "--resume-with-changes", "--acting", "native"]
             arguments += ["--display", "plain", "--no-video"]
+        else:  # Only steps that PyTorch takes one by one are watched for being slow.
+            arguments = ["--runs", str(self.folder), "--name", "soak", "--acting", "torch"]
+            arguments += OPTIONS.split()
         command = [sys.executable, str(CHILD), faults, "train", *arguments]
         print(f"  training for {seconds:.0f} s with {faults or 'no fault'}", flush=True)
         self.sessions.append("")

@@ -15,7 +15,8 @@ from warpzone.runs import checkpoint
 from warpzone.runs.checkpoint_store import find_latest, list_checkpoints
 from warpzone.telemetry.reading import read_lines, read_rows, segments
 
-MAX_GROWTH = 0.01
+MAX_GROWTH = 0.005
+WARM_UP = 300.0  # Seconds of a session after which memory must be constant.
 
 # The log line of each fault.
 FAULT_LINES = {
@@ -93,19 +94,23 @@ def _readable(run: Path, damaged: Path) -> Check:
 
 
 def _constant_memory(rows: list[dict[str, Any]]) -> Check:
-    """Memory does not grow during the last two thirds of the last session."""
+    """Memory does not grow after the first minutes of the last session, or its first third."""
     last = max(row["run/session"] for row in rows)
-    used = [
-        row["resources/memory_bytes"]
-        for row in rows
-        if row["run/session"] == last and "resources/memory_bytes" in row
+    session = [
+        row for row in rows if row["run/session"] == last and "resources/memory_bytes" in row
     ]
-    if len(used) < 30:
-        return Check("memory is constant", False, f"only {len(used)} rows in the last session")
-    third, sixth = len(used) // 3, max(1, len(used) // 6)
-    before, after = median(used[third : third + sixth]), median(used[-sixth:])
+    if len(session) < 30:
+        return Check("memory is constant", False, f"only {len(session)} rows in the last session")
+    began, ended = session[0]["run/time"], session[-1]["run/time"]
+    warm = began + min(WARM_UP, (ended - began) / 3)
+    used = [row["resources/memory_bytes"] for row in session if row["run/time"] >= warm]
+    fifth = max(1, len(used) // 5)
+    before, after = median(used[:fifth]), median(used[-fifth:])
     growth = after / before - 1
-    found = f"{before / 2**20:.0f} MiB, then {after / 2**20:.0f} MiB: {growth:+.2%}"
+    found = (
+        f"{before / 2**20:.1f} MiB, then {after / 2**20:.1f} MiB after "
+        f"{(ended - warm) / 60:.0f} minutes: {growth:+.2%}"
+    )
     return Check("memory is constant", growth < MAX_GROWTH, found)
 
 

@@ -2,8 +2,9 @@
 
     python soak_child.py FAULT@SECONDS,... ARGUMENTS...
 
-`slow` slows down some environment steps, `env` makes an environment raise once, `disk` fails every
-write for ten seconds, like a full disk. Each fault is announced on stderr.
+`slow` slows down some environment steps, `env` makes an environment raise once within a native
+rollout, `disk` fails every write for ten seconds, like a full disk. Each fault is announced on
+stderr.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from typing import Any
 from warpzone import cli
 from warpzone.envs.vector import MarioVectorEnv
 from warpzone.errors import EnvError
+from warpzone.rollout.collector import CollectTimes
+from warpzone.training.native_rollouts import NativeCollector
 from warpzone.training.trainer import Trainer
 
 MARK = "soak: training"
@@ -65,16 +68,16 @@ def slow(at: float) -> None:
 
 def env(at: float) -> None:
     """Makes one environment raise once."""
-    real = MarioVectorEnv.step_into
+    real = NativeCollector.collect
 
-    def step_into(self: MarioVectorEnv, *arguments: Any) -> Any:
+    def collect(self: NativeCollector) -> CollectTimes:
         if elapsed() > at:
             announce("an environment that raises")
-            MarioVectorEnv.step_into = real  # type: ignore[method-assign]
+            NativeCollector.collect = real  # type: ignore[method-assign]
             raise EnvError("env 3: injected by the soak test")
-        return real(self, *arguments)
+        return real(self)
 
-    MarioVectorEnv.step_into = step_into  # type: ignore[method-assign,assignment]
+    NativeCollector.collect = collect  # type: ignore[method-assign]
 
 
 def disk(at: float) -> None:

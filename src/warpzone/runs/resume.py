@@ -71,7 +71,7 @@ def check_config(
         lines = "".join(f"\n  {difference}" for difference in found)
         raise ResumeError(
             f"the run was started with another configuration:{lines}\n"
-            "give the same options, or --resume-with-changes to go on with the new ones"
+            "give the same options, or --resume-with-changes to continue with the new ones"
         )
     return found
 
