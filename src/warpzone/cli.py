@@ -28,7 +28,8 @@ from warpzone.commands.quickstart import Quickstart
 from warpzone.commands.render import Render
 from warpzone.commands.report import Report
 from warpzone.commands.rom import RomImport, RomInstall, RomShow
-from warpzone.commands.runs import RunsList, RunsShow
+from warpzone.commands.runs_list import RunsList
+from warpzone.commands.runs_show import RunsShow
 from warpzone.commands.scoreboard import Scores
 from warpzone.commands.solve import Solve
 from warpzone.commands.steer import (

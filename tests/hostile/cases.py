@@ -217,6 +217,7 @@ CASES: dict[str, list[Case]] = {
         *_files(CONFIG, "runs", codes=WORKS),
         *_json(f"{RUN}/metrics.jsonl", "runs", codes=WORKS),
         *_json(f"{RUN}/heartbeat.jsonl", "runs", codes=WORKS),
+        *_json(f"{RUN}/heartbeat.jsonl", "runs", "--json", codes=WORKS),
         Case(
             "a compressed part that expands a thousand times",
             ("runs",),

@@ -7,6 +7,7 @@ import re
 import tomllib
 from collections import deque
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from warpzone.runs.directory import CONFIG_FILE, RunDirectory
 from warpzone.system.json_file import read_bytes
 from warpzone.telemetry.heartbeat import state_of
 from warpzone.telemetry.metrics import STEPS, UPDATES
-from warpzone.telemetry.reading import Row, finite, last_line
+from warpzone.telemetry.reading import Row, finite, first_line, last_line
 
 _SIMPLE_LEVEL = re.compile(r'^level = "([\w.,+-]*)"$', re.MULTILINE)
 
@@ -32,6 +33,7 @@ class RunSummary:
         elapsed: Seconds of training; None when they are not known.
         state: 'running', 'paused', 'stalled', 'finished', 'interrupted', 'crashed' or 'new'.
         changed: Unix seconds of the last heartbeat.
+        started: Unix seconds of the first heartbeat; None when they are not known.
         steps_per_second: Speed of the last row; None when it is not known.
         heartbeat: The last heartbeat, from which the state can be derived again.
         damages: Files that are damaged, and how.
@@ -45,6 +47,7 @@ class RunSummary:
     elapsed: float | None
     state: str
     changed: float
+    started: float | None = None
     steps_per_second: float | None = None
     heartbeat: Row | None = None
     damages: tuple[str, ...] = ()
@@ -53,6 +56,33 @@ class RunSummary:
         """One line for people."""
         rate = "unknown" if self.clear_rate is None else f"{self.clear_rate:.0%}"
         return f"{self.path}: {self.state}, {self.steps:,} steps, clear rate {rate}"
+
+    def as_row(self) -> dict[str, Any]:
+        """The summary as plain data, as `warpzone runs list --json` prints it."""
+        return {
+            "name": self.path.name,
+            "path": self.path.as_posix(),
+            "level": self.level,
+            "state": self.state,
+            "started": _iso_time(self.started),
+            "changed": _iso_time(self.changed),
+            "duration_seconds": self.elapsed,
+            "steps": self.steps,
+            "updates": self.updates,
+            "clear_rate": self.clear_rate,
+            "steps_per_second": self.steps_per_second,
+            "damages": list(self.damages),
+        }
+
+
+def _iso_time(seconds: float | None) -> str | None:
+    """A moment in ISO 8601, in UTC; None for what no calendar has."""
+    try:
+        return (
+            None if not seconds else datetime.fromtimestamp(seconds, UTC).isoformat("T", "seconds")
+        )
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def list_runs(folder: Path, depth: int = 3, most_entries: int = 20_000) -> list[RunSummary]:
@@ -100,6 +130,7 @@ def summarize_run(path: Path) -> RunSummary:
         elapsed=finite(row, "run/elapsed"),
         state=state_of(heartbeat or None),
         changed=finite(heartbeat, "time") or _modified(run.config),
+        started=finite(first_line(run.heartbeat) or {}, "time"),
         steps_per_second=finite(row, "speed/steps_per_second"),
         heartbeat=heartbeat or None,
         damages=tuple(damages),

@@ -19,6 +19,7 @@ _log = logging.getLogger(__name__)
 
 _LISTING_ATTEMPTS = 5
 _TAIL_BYTES = (16 * 1024, 256 * 1024)
+_HEAD_BYTES = 256 * 1024
 # Far more than a sink writes to one file; a larger file is foreign and may not fit in memory.
 _MAX_BYTES = 4 * ROTATE_BYTES
 
@@ -134,6 +135,17 @@ def _without_repeats(lines: Iterable[Row], session_name: str, place_name: str) -
             rows.pop()
         rows.append(row)
     return rows
+
+
+def first_line(path: Path) -> Row | None:
+    """Returns the oldest object of a stream without reading all of it; None if it is damaged."""
+    for file in segments(path):
+        try:
+            with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as stream:
+                return _parse(stream.readline(_HEAD_BYTES))
+        except (OSError, EOFError, zlib.error):
+            return None
+    return None
 
 
 def last_line(path: Path, on_damage: OnDamage = warn_of_damage) -> Row | None:

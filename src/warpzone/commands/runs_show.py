@@ -1,4 +1,4 @@
-"""`warpzone runs list` and `show`: lists runs and shows the contents of checkpoints."""
+"""`warpzone runs show`: shows the contents of checkpoints."""
 
 from __future__ import annotations
 
@@ -9,44 +9,9 @@ from typing import TYPE_CHECKING
 
 from warpzone.commands.tables import table_console
 from warpzone.config.option import positional
-from warpzone.system.text import printable
 
 if TYPE_CHECKING:
     from warpzone.runs.show import CheckpointContent
-
-
-@dataclass(frozen=True)
-class RunsList:
-    """List the runs below a folder: level, steps, clear rate, state.
-
-    Examples:
-      warpzone runs list
-      warpzone runs list elsewhere/
-    """
-
-    folder: Path = positional(Path("runs"), "Folder to search.", metavar="FOLDER")
-
-    def run(self) -> int:
-        """Prints the table."""
-        from rich.table import Table
-
-        from warpzone.runs.listing import list_runs
-
-        found = list_runs(self.folder)
-        if not found:
-            print(f"there are no runs below {printable(self.folder)}; `warpzone train` starts one")
-            return 0
-        table = Table()
-        for title in ("run", "level", "steps", "clear rate", "state"):
-            table.add_column(title, justify="right" if title in ("steps", "clear rate") else "left")
-        for run in found:
-            rate = "-" if run.clear_rate is None else f"{run.clear_rate:.0%}"
-            table.add_row(str(run.path), run.level or "-", f"{run.steps:,}", rate, run.state)
-        table_console().print(table)
-        for run in found:
-            for damage in run.damages:
-                print(f"warning: {damage}")
-        return 0
 
 
 @dataclass(frozen=True)
