@@ -62,6 +62,17 @@ def test_additional_actions_start_improbable(policy: Path) -> None:
     assert bias[:2].max() < bias[2:].min()
 
 
+def test_logits_are_divided_by_the_initial_temperature(policy: Path) -> None:
+    config = starting_from(policy)
+    trainer = Trainer(replace(config, run=replace(config.run, init_temperature=0.5)))
+    trainer.begin()
+    weights = trainer.model.state_dict()
+    trainer.close()
+    for name, value in load_policy(policy).model.state_dict().items():
+        factor = 2.0 if name.startswith("policy.") else 1.0
+        assert torch.equal(weights[name], value * factor), name
+
+
 def test_an_exported_policy_names_the_policy_without_its_folder(
     policy: Path, tmp_path: Path
 ) -> None:

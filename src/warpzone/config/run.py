@@ -58,6 +58,15 @@ class RunOptions:
         "must be the same; additional actions start improbable.",
         metavar="PATH",
     )
+    init_temperature: float = option(
+        1.0,
+        "Temperature of the policy that --init-from names: its logits are divided by it once. "
+        "Training then starts from the policy as evaluation samples it, which loses fewer episodes "
+        "to random actions.",
+        at_least=0.05,
+        at_most=20.0,
+        metavar="T",
+    )
     runs: str = option("runs", "Folder in which runs are stored.", metavar="FOLDER")
     plugins: tuple[str, ...] = option(
         (),

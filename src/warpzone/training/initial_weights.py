@@ -22,7 +22,8 @@ _NETWORK = ("encoder", "hidden", "heads", "memory", "memory_size", "memory_windo
 def initial_weights(config: TrainConfig) -> dict[str, Tensor] | None:
     """Returns the weights of the policy that `run.init_from` names; None if it names none.
 
-    The run may have more actions than the policy; they start improbable.
+    The run may have more actions than the policy; they start improbable. The logits are divided by
+    `run.init_temperature`.
 
     Raises:
         ConfigError: It belongs to another network or observation, or has an action that the run
@@ -50,8 +51,11 @@ def initial_weights(config: TrainConfig) -> dict[str, Tensor] | None:
         )
     places = torch.tensor([ours.index(byte) for byte in theirs])
     weights = dict(policy.model.state_dict())
+    learned = dict(policy.model.named_parameters())
     for name in [name for name in weights if name.startswith("policy.")]:
         weights[name] = _widened(name, weights[name], places, len(ours))
+        if name in learned:  # Not the noise of a noisy layer.
+            weights[name] = weights[name] / config.run.init_temperature
     return weights
 
 
