@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { h, replace } from "./dom.js";
-import { count, percent } from "./format.js";
+import { count, percent, rate } from "./format.js";
 import { t } from "./i18n.js";
 
 function cell(level, row, goal, open) {
@@ -12,7 +12,7 @@ function cell(level, row, goal, open) {
     "a",
     { href: `#/board`, class: kind, "data-level": level, onclick: (event) => open(event, level, row) },
     h("div", null, level),
-    h("div", { class: "rate" }, percent(row.clear_rate)),
+    h("div", { class: "rate" }, rate(row.clear_rate)),
   );
 }
 
@@ -21,7 +21,7 @@ function detail(level, row, watchable) {
   const query = new URLSearchParams({ policy: `file:${row.policy}`, level });
   return [
     h("h2", null, level),
-    h("p", null, t("board_detail", { rate: percent(row.clear_rate), low: percent(row.low), high: percent(row.high), episodes: row.episodes, steps: count(row.steps) })),
+    h("p", null, t("board_detail", { rate: rate(row.clear_rate), low: percent(row.low), high: percent(row.high), episodes: row.episodes, steps: count(row.steps) })),
     h("p", null, ends.join(", ")),
     watchable ? h("p", null, h("a", { href: `#/watch?${query}` }, t("board_watch"))) : null,
   ];

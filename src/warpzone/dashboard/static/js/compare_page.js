@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import { Chart } from "./chart.js";
 import { h, repeat, replace } from "./dom.js";
-import { count, percent } from "./format.js";
+import { count, percent, rate } from "./format.js";
 import { t } from "./i18n.js";
 import { chartSettings, settingsBar } from "./run_charts.js";
 
@@ -42,8 +42,8 @@ function boardTable({ boards, levels }) {
   const cell = (board, level) => {
     const row = board.rows[level];
     if (!row) return h("td", { class: "number faint" }, "–");
-    const title = t("board_detail", { rate: percent(row.clear_rate), low: percent(row.low), high: percent(row.high), episodes: row.episodes, steps: count(row.steps) });
-    return h("td", { class: "number", title }, row.clear_rate === best(level) ? h("b", null, percent(row.clear_rate)) : percent(row.clear_rate));
+    const title = t("board_detail", { rate: rate(row.clear_rate), low: percent(row.low), high: percent(row.high), episodes: row.episodes, steps: count(row.steps) });
+    return h("td", { class: "number", title }, row.clear_rate === best(level) ? h("b", null, rate(row.clear_rate)) : rate(row.clear_rate));
   };
   const shown = levels.filter((level) => best(level) >= 0);
   return h(

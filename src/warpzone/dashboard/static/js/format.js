@@ -27,6 +27,17 @@ export function percent(value) {
   return value === null || value === undefined ? "–" : `${(100 * value).toFixed(value > 0 && value < 0.1 ? 1 : 0)} %`;
 }
 
+// A measured rate, to a tenth: 89.5 % must not look like 90 %.
+export function rate(value) {
+  return value === null || value === undefined ? "–" : `${Number((100 * value).toFixed(1))} %`;
+}
+
+// Long lists of levels as their number.
+export function levels(text, many) {
+  const names = (text ?? "–").split(",");
+  return names.length > 4 ? many(names.length) : names.join(", ");
+}
+
 export function duration(seconds) {
   if (seconds === null || seconds === undefined) return "–";
   if (seconds < 90) return `${Math.round(seconds)} s`;

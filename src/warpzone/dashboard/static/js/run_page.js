@@ -7,7 +7,7 @@ import { openLevels } from "./levels_tab.js";
 import { openSteer } from "./steer_tab.js";
 import { openConfig, openEpisodes, openFiles, openLog } from "./run_tabs.js";
 import { h, repeat, replace } from "./dom.js";
-import { count, duration, percent } from "./format.js";
+import { count, duration, levels, percent } from "./format.js";
 import { t } from "./i18n.js";
 import { stateMark } from "./runs_page.js";
 
@@ -58,7 +58,7 @@ export function openRun(page, route) {
       context.answer = await get("api/run", { run: id });
       const { run, damages } = context.answer;
       replace(state, stateMark(run.state));
-      level.textContent = run.level ? t("level_of", { level: run.level }) : "";
+      level.textContent = run.level ? t("level_of", { level: levels(run.level, (number) => t("many_levels", { number })) }) : "";
       replace(numbers, facts(run));
       replace(problems, damages.map((text) => h("p", { class: "error" }, t("damaged", { text }))));
       context.listeners.forEach((listener) => listener(context.answer));

@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { h, repeat, replace, svg } from "./dom.js";
-import { count, duration, percent } from "./format.js";
+import { count, duration, levels, percent } from "./format.js";
 import { t } from "./i18n.js";
 
 const COLUMNS = [
@@ -56,7 +56,7 @@ function age(seconds) {
 function row(run) {
   const cells = {
     name: h("a", { href: `#/run/${encodeURIComponent(run.id)}`, title: run.id }, view.grouped ? run.name : run.id),
-    level: run.level ?? "–",
+    level: h("span", { title: run.level ?? "" }, levels(run.level, (number) => t("many_levels", { number }))),
     state: stateMark(run.state),
     clear_rate: percent(run.clear_rate),
     sparkline: sparkline(run.sparkline),

@@ -9,6 +9,7 @@ export const english = {
   group_runs: "Group by folder",
   group_summary: "{count} runs, {cleared} with a clear rate of at least 90 %",
   runs_summary: "{shown} of {count} runs, {running} running",
+  many_levels: "{number} levels",
   no_runs: "There are no runs yet; `warpzone train` starts one.",
   ago: "{time} ago",
   column_name: "Run",

@@ -9,6 +9,7 @@ export const chinese = {
   group_runs: "按文件夹分组",
   group_summary: "{count} 次训练，其中 {cleared} 次通关率不低于 90 %",
   runs_summary: "显示 {shown} / {count} 次训练，{running} 次正在进行",
+  many_levels: "{number} 个关卡",
   no_runs: "还没有训练；用 `warpzone train` 开始一次。",
   ago: "{time} 前",
   column_name: "训练",
