@@ -13,15 +13,22 @@ import pytest
 from small_campaign import FLAGS, made_up_row, small_config
 
 from warpzone import cli
-from warpzone.campaign import campaign as module
+from warpzone.campaign import task_training as module
 from warpzone.campaign.board_files import Added, publish
 from warpzone.campaign.board_json import read_board
-from warpzone.campaign.campaign import Campaign, pause_after
+from warpzone.campaign.campaign import Campaign, train_in_turn
 from warpzone.campaign.ending import Ending
 from warpzone.campaign.options import CampaignOptions
 from warpzone.campaign.plan import Budget, Task
 from warpzone.campaign.scoreboard import Scoreboard
-from warpzone.campaign.state import CampaignState, asked_of, open_state, read_state
+from warpzone.campaign.state import (
+    CampaignState,
+    asked_of,
+    open_state,
+    read_state,
+    write_state,
+)
+from warpzone.campaign.task_training import TaskTraining, pause_after
 from warpzone.config import TrainConfig
 from warpzone.errors import ResumeError, ScoreboardError
 from warpzone.system.signals import StopRequest
@@ -59,7 +66,7 @@ class World:
         return SimpleNamespace(clear_rate=self.now[trained.name][1] / 100)
 
     def add(
-        self, folder: Path, board: Scoreboard, target: Path, *, place: Path, whole: bool
+        self, folder: Path, board: Scoreboard, target: Path, *, place: Path, whole: bool, lock: Any
     ) -> Added:
         clears = self.now[target.name][1]
         both = target.name == "together" or target.name.startswith("generalist")
@@ -90,10 +97,9 @@ def go(world: World, **options: Any) -> StopRequest:
     asked = CampaignOptions(**{"levels": "1-1,1-2", "steps_per_level": 1000} | options)
     config = small_config()
     state, _ = open_state(world.folder, asked_of(config, asked), False)
-    campaign = Campaign(
-        world.folder, config, asked, state, train=world.train, report=world.reported.append
-    )
-    return campaign.run()
+    report = world.reported.append
+    training = TaskTraining(world.folder, config, asked, train=world.train, report=report)
+    return train_in_turn(Campaign(world.folder, config, asked, state, report=report), training)
 
 
 def test_a_level_ends_when_fresh_episodes_confirm_the_goal(world: World) -> None:
@@ -208,7 +214,7 @@ def test_the_better_of_best_and_latest_is_measured(
     monkeypatch.setattr(module, "find_best", lambda run: run.with_name("best"))
     measured = []
 
-    def add(folder: Path, board: Scoreboard, target: Path, *, place: Path, whole: bool) -> Added:
+    def add(folder: Path, board: Scoreboard, target: Path, **_: Any) -> Added:
         measured.append(target.name)
         rows = [made_up_row("1-1", 60)]
         return Added(board.with_rows(rows), rows, rows)
@@ -249,7 +255,7 @@ def test_training_ends_at_a_promise_for_every_level_or_when_time_is_up(
 def test_another_configuration_is_refused_by_name_and_budgets_are_free(tmp_path: Path) -> None:
     config, options = small_config(), CampaignOptions()
     asked = asked_of(config, options)
-    module.write_state(tmp_path, CampaignState(asked))
+    write_state(tmp_path, CampaignState(asked))
     freely = replace(options, rounds=3, steps_per_level=7, levels="1-1", goal=0.5)
     assert open_state(tmp_path, asked_of(config, freely), False)[1] == []
     other = replace(config, learn=replace(config.learn, learning_rate=0.5))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from warpzone.campaign.board_image import draw_board
 from warpzone.campaign.board_json import BOARD_FILE, read_board, write_board
@@ -62,6 +63,7 @@ def add_policy(
     place: Path = Path(),
     whole: bool = False,
     report: Report | None = None,
+    lock: AbstractContextManager[None] | None = None,
 ) -> Added:
     """Measures a policy once and gives it the rows of the levels that it plays better.
 
@@ -70,66 +72,87 @@ def add_policy(
 
     Args:
         folder: The scoreboard's folder.
-        board: The current scoreboard.
+        board: The current scoreboard, or a new one where the folder has none.
         target: A run, a checkpoint, or a policy file.
         place: The folder of policies, as a path from the scoreboard's folder.
         whole: A policy that reaches the goal on all its levels gets all their rows, even where an
             earlier policy, which does not, plays one of them better.
         report: Called with what is being done.
+        lock: Held while the result is entered into the latest scoreboard, but not while episodes
+            are played, if other processes may add policies at the same time.
 
     Returns:
         The new scoreboard, and what was measured.
     """
     with updating(folder), _incoming(folder / place, target) as file:
-        levels, sha256 = read_policy_facts(file).levels, sha256_of(file)
+        levels = read_policy_facts(file).levels
         stem = levels[0] if len(levels) == 1 else _stem(target)
-        named = (place / f"{stem}{SUFFIX}").as_posix()
-        board, rows, known = _measure_once(folder, board, file, named, report)
-        if rows[0].sha256 != sha256:
-            return Added(board, rows, (), known)
-        masters = all(row.score.clear_rate >= board.goal for row in rows)
-        taken = [
-            row for row in rows if (whole and masters) or is_better(row, board.rows.get(row.level))
-        ]
-        if not taken:
-            return Added(board, rows, (), known)
-        replaced = replaced_by(board, {row.level for row in taken})
-        name = free_name(folder, place, stem, {sha256, *replaced})
-        taken = [replace(row, policy=name) for row in taken]
-        before = board
-        board = board.with_rows(taken)
-        file.replace(folder / name)
-        publish(folder, board)
-        remove_replaced(folder, before, board)
-    return Added(board, rows, taken, known)
+        measured = _measure_once(folder, board, file, report)
+        with lock or nullcontext():
+            board = replace(open_board(folder, board), goal=board.goal)
+            return _enter(folder, board, file, measured, place=place, stem=stem, whole=whole)
 
 
-def _measure_once(
-    folder: Path, board: Scoreboard, file: Path, named: str, report: Report | None
-) -> tuple[Scoreboard, Sequence[Row], bool]:
-    """Measures what a policy file has not been measured with yet, and keeps the result.
+class _Measured(NamedTuple):
+    """Measurements of a policy file, and whether they were complete before."""
 
-    Args:
-        folder: The scoreboard's folder.
-        board: The current scoreboard.
-        file: The policy file.
-        named: How the history names it.
-        report: Called with what is being done.
+    rows: Sequence[Row]
+    known: bool
 
-    Returns:
-        The scoreboard with the measurement in its history, which is already written; the
-        measurement; and whether it was complete before.
-    """
+
+def _measure_once(folder: Path, board: Scoreboard, file: Path, report: Report | None) -> _Measured:
+    """Measures what a policy file has not been measured with yet."""
     kept = board.measurements_of(sha256_of(file), read_policy_facts(file).checkpoint_sha256)
     other_file = bool(kept) and kept[0].sha256 != sha256_of(file)
     if other_file or (kept and all(len(row.results) == len(PROTOCOLS) for row in kept)):
-        return board, kept, True
+        return _Measured(kept, True)
     results = {row.level: row.results for row in kept}
-    measured = measure_policy(folder, file, board.measuring, results, report)
-    rows = [replace(row, policy=named) for row in measured]
-    board = _completed(board.with_measurements(rows))
-    publish(folder, board)
-    return board, rows, False
+    return _Measured(measure_policy(folder, file, board.measuring, results, report), False)
+
+
+def _enter(
+    folder: Path,
+    board: Scoreboard,
+    file: Path,
+    measured: _Measured,
+    *,
+    place: Path,
+    stem: str,
+    whole: bool,
+) -> Added:
+    """Enters measurements into a scoreboard, and moves the file if it gets rows.
+
+    Args:
+        folder: The scoreboard's folder.
+        board: The latest scoreboard.
+        file: The policy file, under a temporary name.
+        measured: Its measurements.
+        place: The folder of policies, as a path from the scoreboard's folder.
+        stem: The preferred name of the file, without the suffix.
+        whole: See `add_policy`.
+    """
+    rows, known, sha256 = *measured, sha256_of(file)
+    before = board
+    if not known:
+        named = (place / f"{stem}{SUFFIX}").as_posix()
+        rows = [replace(row, policy=named) for row in rows]
+        board = _completed(board.with_measurements(rows))
+    masters = all(row.score.clear_rate >= board.goal for row in rows)
+    taken: Sequence[Row] = ()
+    if rows[0].sha256 == sha256:
+        taken = [
+            row for row in rows if (whole and masters) or is_better(row, board.rows.get(row.level))
+        ]
+    if taken:
+        replaced = replaced_by(board, {row.level for row in taken})
+        name = free_name(folder, place, stem, {sha256, *replaced})
+        taken = [replace(row, policy=name) for row in taken]
+        board = board.with_rows(taken)
+        file.replace(folder / name)
+    if board != before:
+        publish(folder, board)
+        remove_replaced(folder, before, board)
+    return Added(board, rows, taken, known)
 
 
 def export_reached(folder: Path, board: Scoreboard, destination: Path) -> Scoreboard:
@@ -171,7 +194,7 @@ def export_reached(folder: Path, board: Scoreboard, destination: Path) -> Scoreb
 @contextmanager
 def _incoming(place: Path, target: Path) -> Iterator[Path]:
     """The policy under a temporary name, so that the current one stays for now."""
-    file = place / f".incoming{SUFFIX}"
+    file = place / f".incoming-{_stem(target)}{SUFFIX}"
     place.mkdir(parents=True, exist_ok=True)
     try:
         if target.suffix == SUFFIX:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from collections.abc import Callable
 from pathlib import Path
 
-from warpzone.campaign.campaign import Campaign, Train
+from warpzone.campaign.campaign import Campaign
 from warpzone.campaign.options import CampaignOptions
 from warpzone.campaign.state import asked_of, open_state
 from warpzone.config import TrainConfig
@@ -21,7 +21,7 @@ def run_campaign(
     config: TrainConfig,
     options: CampaignOptions,
     *,
-    train: Train,
+    train_all: Callable[[Campaign], StopRequest],
     allow_changes: bool = False,
 ) -> StopRequest:
     """Starts a campaign, or resumes it.
@@ -30,7 +30,7 @@ def run_campaign(
         folder: The campaign's folder; created if missing.
         config: The configuration that all runs share.
         options: What is asked for.
-        train: Trains one run.
+        train_all: Trains whatever is not finished, in this process or in workers.
         allow_changes: Resume although the configuration differs.
 
     Returns:
@@ -48,14 +48,13 @@ def run_campaign(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ScoreboardError(f"{folder} cannot be created: {error.strerror}") from error
-    with ExitStack() as stack:
-        stack.enter_context(run_lock(folder))
+    with run_lock(folder):
         state, changes = open_state(folder, asked_of(config, options), allow_changes)
         for change in changes:
-            _report(f"resumes with a change: {change}")
-        campaign = Campaign(folder, config, options, state, train=train, report=_report)
-        return campaign.run()
+            print_line(f"resumes with a change: {change}")
+        return train_all(Campaign(folder, config, options, state, report=print_line))
 
 
-def _report(text: str) -> None:
+def print_line(text: str) -> None:
+    """Shows a line of a campaign."""
     print(printable(text), flush=True)

@@ -76,3 +76,12 @@ class CampaignOptions:
         metavar="N",
         everyday=True,
     )
+    jobs: int = option(
+        1,
+        "Number of levels to train at the same time, each in its own process. Cores are divided "
+        "between them. The output of each level is in logs/.",
+        at_least=1,
+        at_most=1024,
+        metavar="N",
+        everyday=True,
+    )

@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from warpzone.campaign.options import CampaignOptions
-from warpzone.config import TrainConfig
+from warpzone.campaign.update_lock import update_lock
+from warpzone.config import TrainConfig, checked_tree, overlaid
+from warpzone.config.option import options_of
+from warpzone.config.values import check_value
 from warpzone.errors import ScoreboardError
 from warpzone.runs.resume import Difference, check_config
 from warpzone.runs.saved_config import FREE_OPTIONS
@@ -28,6 +31,7 @@ _FREE = (
     "campaign.rounds",
     "campaign.generalist",
     "campaign.generalist_steps",
+    "campaign.jobs",
 )
 
 
@@ -101,6 +105,42 @@ def read_state(folder: Path) -> CampaignState | None:
 def _task(tree: Any) -> TaskState:
     names = ("rounds", "checks", "check_from")
     return TaskState(*(entry(tree, name, int, least=0) for name in names))
+
+
+def task_state(folder: Path, name: str) -> TaskState:
+    """Reads the state of a run from `campaign.json`, which exists."""
+    return _existing(folder).of(name)
+
+
+def record_task(folder: Path, name: str, task: TaskState) -> None:
+    """Records the state of a run; other processes may record those of other runs."""
+    with update_lock(folder):
+        write_state(folder, _existing(folder).having(name, task))
+
+
+def _existing(folder: Path) -> CampaignState:
+    state = read_state(folder)
+    if state is None:
+        raise ScoreboardError(f"{folder} is not a campaign: it has no {STATE_FILE}")
+    return state
+
+
+def asked_for(folder: Path) -> tuple[TrainConfig, CampaignOptions]:
+    """Reads what a campaign was asked for from its `campaign.json`.
+
+    Raises:
+        ScoreboardError: The folder is not a campaign.
+        ConfigError: An option has a value that is not allowed.
+    """
+    asked = dict(_existing(folder).asked)
+    source = str(folder / STATE_FILE)
+    campaign = asked.pop("campaign", {})
+    options = {
+        option.name: check_value(option, campaign[option.name], f"{source}: {option.name}")
+        for option in options_of(CampaignOptions)
+        if option.name in campaign
+    }
+    return overlaid(TrainConfig(), checked_tree(asked, source)), CampaignOptions(**options)
 
 
 def open_state(

@@ -1,9 +1,11 @@
-"""`warpzone campaign`: trains every level in turn and keeps the scoreboard."""
+"""`warpzone campaign`: trains every level and keeps the scoreboard."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from warpzone.campaign.options import CampaignOptions
 from warpzone.commands.command import training_options
@@ -13,6 +15,10 @@ from warpzone.config.option import option, options_of
 from warpzone.config.sources import TRAIN_PREFIX, variable_name
 from warpzone.errors import ConfigError
 
+if TYPE_CHECKING:
+    from warpzone.campaign.campaign import Campaign as CampaignRuns
+    from warpzone.system.signals import StopRequest
+
 _EXIT_INTERRUPTED = 130
 _PRESET = "campaign"
 # Training options that a campaign sets for each of its runs, and the options to use instead.
@@ -21,17 +27,20 @@ _OWN = {"env.level": "--levels", "run.runs": "--output", "run.name": "--output"}
 
 @dataclass(frozen=True)
 class Campaign(CampaignOptions):
-    """Train every level in turn, or one policy for all, and keep a verifiable scoreboard.
+    """Train every level, or one policy for all, and keep a verifiable scoreboard.
 
     A level is trained until its budget is used up, or until its clear rate reaches the goal and
     fresh episodes (sticky actions, no-op frames, from the start of the level) confirm it. Each
     level is an ordinary run below runs/, with a small policy file in policies/ and a row in
     scoreboard.json, .md and .png. After any interruption, the same command resumes the campaign.
+    With --jobs 2 or more, several levels are trained at the same time; one that fails is reported,
+    and the others continue.
     All options and environment variables of `warpzone train` are accepted and apply to every run.
 
     Examples:
       warpzone campaign --levels all --from-solutions solutions/ -o campaign/
       warpzone campaign --levels 1-1..1-4 --minutes-per-level 10 --rounds 3 -o world-1/
+      warpzone campaign --levels all --from-solutions solutions/ --jobs 4 -o campaign/
       warpzone campaign --levels 1-1..1-4 --together --level-order curriculum -o four/
       warpzone campaign --levels all --from-solutions solutions/ --generalist -o campaign/
       warpzone scoreboard campaign/
@@ -83,19 +92,15 @@ class Campaign(CampaignOptions):
         verify_options(options)
         check_held_out(config, options)
 
-        from warpzone.training.session import RunTraining
-        from warpzone.video.background import BackgroundRecorder
-
+        train_all = self._in_turn(config, options) if options.jobs == 1 else self._in_workers
         try:
-            with BackgroundRecorder(config.run.plugins) as recorder:
-                train = RunTraining(self.display, recorder.record, self.resume_with_changes)
-                stop = run_campaign(
-                    self.output,
-                    config,
-                    options,
-                    train=train,
-                    allow_changes=self.resume_with_changes,
-                )
+            stop = run_campaign(
+                self.output,
+                config,
+                options,
+                train_all=train_all,
+                allow_changes=self.resume_with_changes,
+            )
         except KeyboardInterrupt:
             print(f"stopped; {_RESUME}")
             return _EXIT_INTERRUPTED
@@ -104,6 +109,40 @@ class Campaign(CampaignOptions):
         else:
             print(f"the scoreboard is {self.output / 'scoreboard.md'}")
         return stop.exit_code
+
+    def _in_turn(
+        self, config: TrainConfig, options: CampaignOptions
+    ) -> Callable[[CampaignRuns], StopRequest]:
+        """Returns a function that trains one run after the other, in this process."""
+        from warpzone.campaign.campaign import train_in_turn
+        from warpzone.campaign.open import print_line
+        from warpzone.campaign.task_training import TaskTraining
+        from warpzone.training.session import RunTraining
+        from warpzone.video.background import BackgroundRecorder
+
+        def train_all(campaign: CampaignRuns) -> StopRequest:
+            with BackgroundRecorder(config.run.plugins) as recorder:
+                train = RunTraining(self.display, recorder.record, self.resume_with_changes)
+                training = TaskTraining(
+                    self.output, config, options, train=train, report=print_line
+                )
+                return train_in_turn(campaign, training)
+
+        return train_all
+
+    def _in_workers(self, campaign: CampaignRuns) -> StopRequest:
+        """Trains several runs at the same time."""
+        from warpzone.campaign.parallel import ParallelTraining
+        from warpzone.commands import campaign_worker
+        from warpzone.system.signals import handle_signals
+        from warpzone.system.workers import LocalWorkers
+
+        arguments = ["--resume-with-changes"] if self.resume_with_changes else []
+        workers = LocalWorkers(self.jobs)
+        with handle_signals() as stop:
+            module = campaign_worker.__name__
+            ParallelTraining(campaign, workers, module=module, arguments=arguments).run(stop)
+        return stop
 
     def _options(self) -> CampaignOptions:
         """Returns the options of the campaign, without those of the command."""

@@ -9,7 +9,7 @@ run through every channel, and an explicit value is never overridden.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +107,15 @@ def with_teachers(config: TrainConfig, teachers: str) -> TrainConfig:
     changed = overlaid(config, merged(_FOR_TEACHERS, plain))
     changed.verify()
     return changed
+
+
+def with_threads(config: TrainConfig, threads: int) -> TrainConfig:
+    """Limits a configuration to a number of threads where it would use every core."""
+    return replace(
+        config,
+        env=replace(config.env, num_threads=config.env.num_threads or threads),
+        run=replace(config.run, torch_threads=config.run.torch_threads or threads),
+    )
 
 
 def make_config(

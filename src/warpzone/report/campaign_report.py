@@ -9,9 +9,9 @@ from pathlib import Path
 from warpzone.campaign.board_image import colour_of, ink_on
 from warpzone.campaign.board_json import read_board
 from warpzone.campaign.board_text import HEADINGS, how, score_line, table_rows
-from warpzone.campaign.campaign import RUNS
 from warpzone.campaign.scoreboard import Row, Scoreboard, all_levels
 from warpzone.campaign.state import STATE_FILE
+from warpzone.campaign.task_training import RUNS
 from warpzone.errors import WarpzoneError
 from warpzone.report.animation import MIME_TYPE, animate_episode
 from warpzone.report.charts import Rows, draw_charts, draw_sparkline

@@ -6,8 +6,7 @@ code that started it; every other trial is never touched again.
 
 from __future__ import annotations
 
-import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -17,23 +16,25 @@ from warpzone.runs.lock import run_lock
 from warpzone.sweep.files import SweepFolder, SweepPlan, write_plan
 from warpzone.sweep.show import parameters_text, trial_line
 from warpzone.sweep.study import ERROR, SweepStudy, open_study
-from warpzone.sweep.worker import EXIT_INTERRUPTED
-from warpzone.sweep.workers import Worker, launch
-from warpzone.system.cpu import processor_cores
 from warpzone.system.signals import StopRequest, handle_signals
+from warpzone.system.workers import Job, LocalWorkers, Workers, run_jobs
 
 Report = Callable[[str], None]
 """Shows a line."""
 
-_POLL_SECONDS = 0.1
-# A worker that a signal has ended (such as the kernel's, when memory runs out) is started again.
-_ATTEMPTS = 3
+_WORKER = "warpzone.sweep.worker"
 # When the first trials all fail, so will the others.
 _FAILURES = 3
 
 
 def run_sweep(
-    path: Path, plan: SweepPlan, *, resume: bool, plugins: Sequence[str], report: Report
+    path: Path,
+    plan: SweepPlan,
+    *,
+    resume: bool,
+    plugins: Sequence[str],
+    report: Report,
+    workers: Workers | None = None,
 ) -> StopRequest:
     """Starts a sweep, or resumes it.
 
@@ -43,6 +44,7 @@ def run_sweep(
         resume: Whether the sweep exists already.
         plugins: Plug-ins that workers import.
         report: Shows a line.
+        workers: Where trials run; processes of this machine by default.
 
     Returns:
         The request to stop, if there was one.
@@ -58,7 +60,9 @@ def run_sweep(
     with run_lock(path), handle_signals() as stop:
         write_plan(folder, plan)
         study = open_study(folder, plan, create=True)
-        Sweep(folder, study, plugins, report).run(stop)
+        if workers is None:
+            workers = LocalWorkers(plan.options.jobs)
+        Sweep(folder, study, plugins, report).run(workers, stop)
     return stop
 
 
@@ -97,32 +101,42 @@ class Sweep:
         self._folder, self._study, self._report = folder, study, report
         self._plugins, self._options = plugins, study.plan.options
         self._seed = study.plan.explicit.get("run", {}).get("seed", 0)
-        self._threads = max(1, processor_cores() // self._options.jobs)
-        self._attempts: Counter[int] = Counter()
-        self._workers: list[Worker] = []
+        self._numbers: dict[str, int] = {}
         self._unfinished = deque(
             trial.number for trial in study.trials() if not trial.state.is_finished()
         )
 
-    def run(self, stop: StopRequest) -> None:
+    def run(self, workers: Workers, stop: StopRequest) -> None:
         """Runs the remaining trials, or until a stop is requested.
+
+        Args:
+            workers: Where trials run.
+            stop: Ends the sweep; unfinished trials are continued when it is resumed.
 
         Raises:
             SweepError: The first trials have all failed.
         """
-        try:
-            while not stop:
-                self._reap()
-                while len(self._workers) < self._options.jobs:
-                    number = self._next()
-                    if number is None:
-                        break
-                    self._start(number)
-                if not self._workers:
-                    return
-                time.sleep(_POLL_SECONDS)
-        finally:
-            self._stop_workers()
+        run_jobs(
+            workers,
+            next_job=lambda: self._next_job(workers.threads),
+            ended=self._judge,
+            report=self._report,
+            stop=stop,
+        )
+
+    def _next_job(self, threads: int) -> Job | None:
+        number = self._next()
+        if number is None:
+            return None
+        log = self._folder.log(number)
+        parameters = parameters_text(self._study.trial(number).params)
+        verb = "continues" if log.exists() else "starts"
+        self._report(f"trial {number} of {self._options.trials} {verb}: {parameters}")
+        arguments = [str(self._folder.path), str(number), "--threads", str(threads)]
+        arguments += [f"--plugin={plugin}" for plugin in self._plugins]
+        job = Job(f"trial {number}", _WORKER, tuple(arguments), log)
+        self._numbers[job.name] = number
+        return job
 
     def _next(self) -> int | None:
         """Returns the trial to start next; None when all have started."""
@@ -134,35 +148,13 @@ class Sweep:
             return None
         return self._study.ask(self._seed)
 
-    def _start(self, number: int) -> None:
-        again = self._folder.log(number).exists()
-        parameters = parameters_text(self._study.trial(number).params)
-        verb = "continues" if again else "starts"
-        self._report(f"trial {number} of {self._options.trials} {verb}: {parameters}")
-        self._attempts[number] += 1
-        self._workers.append(launch(self._folder, number, self._threads, self._plugins))
-
-    def _reap(self) -> None:
-        """Takes note of workers that have ended."""
-        ended = [worker for worker in self._workers if worker.process.poll() is not None]
-        self._workers = [worker for worker in self._workers if worker not in ended]
-        for worker in ended:
-            self._close(worker)
-            self._judge(worker.trial, worker.process.returncode)
-        if ended:
-            self._refuse_hopeless()
-
-    def _judge(self, number: int, code: int) -> None:
-        trial = self._study.trial(number)
-        if not trial.state.is_finished():
-            signalled = code < 0 or code == EXIT_INTERRUPTED
-            if signalled and self._attempts[number] < _ATTEMPTS:
-                self._unfinished.append(number)
-                return
-            log = self._folder.log(number)
-            self._study.fail(number, f"its process ended with exit code {code}; see {log}")
-            trial = self._study.trial(number)
-        self._report(trial_line(trial, self._options))
+    def _judge(self, job: Job, code: int) -> None:
+        """Takes note of a worker that has ended."""
+        number = self._numbers[job.name]
+        if not self._study.trial(number).state.is_finished():
+            self._study.fail(number, f"its process ended with exit code {code}; see {job.log}")
+        self._report(trial_line(self._study.trial(number), self._options))
+        self._refuse_hopeless()
 
     def _refuse_hopeless(self) -> None:
         finished = [trial for trial in self._study.trials() if trial.state.is_finished()]
@@ -172,15 +164,3 @@ class Sweep:
             raise SweepError(
                 f"all {len(failed)} trials so far have failed, the last with: {reason}"
             )
-
-    def _stop_workers(self) -> None:
-        for worker in self._workers:
-            worker.stop()
-        for worker in self._workers:
-            worker.process.wait()
-            self._close(worker)
-        self._workers = []
-
-    def _close(self, worker: Worker) -> None:
-        if worker.process.stdin is not None:
-            worker.process.stdin.close()

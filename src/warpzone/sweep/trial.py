@@ -12,9 +12,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from warpzone.campaign.campaign import pause_after
 from warpzone.campaign.plan import Budget, Task
-from warpzone.config import TrainConfig
+from warpzone.campaign.task_training import pause_after
+from warpzone.config import TrainConfig, with_threads
 from warpzone.errors import SweepError
 from warpzone.runs.checkpoint import read_meta
 from warpzone.runs.checkpoint_store import find_latest
@@ -226,15 +226,6 @@ def training_minutes(run: Path) -> float:
     """Minutes of training of a run, without time that was lost when it was killed."""
     row = last_line(RunDirectory(run).metrics) or {}
     return (finite(row, "run/elapsed") or 0.0) / 60
-
-
-def with_threads(config: TrainConfig, threads: int) -> TrainConfig:
-    """Limits a configuration to a number of threads where it would use every core."""
-    return replace(
-        config,
-        env=replace(config.env, num_threads=config.env.num_threads or threads),
-        run=replace(config.run, torch_threads=config.run.torch_threads or threads),
-    )
 
 
 def run_config(config: TrainConfig, run: Path, seed: int) -> TrainConfig:

@@ -1,16 +1,9 @@
-"""The process of one trial: `python -m warpzone.sweep.worker FOLDER TRIAL`.
-
-Its standard input is a pipe from the sweep. When the sweep ends, however it ends, the pipe is
-closed, and the worker saves its run and ends as well.
-"""
+"""The process of one trial: `python -m warpzone.sweep.worker FOLDER TRIAL`."""
 
 from __future__ import annotations
 
 import argparse
-import os
-import signal
 import sys
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,8 +12,8 @@ from warpzone.registry import load_plugins
 from warpzone.sweep.files import SweepFolder, read_plan
 from warpzone.sweep.study import open_study
 from warpzone.system.file_lock import file_lock
+from warpzone.system.workers import EXIT_INTERRUPTED, stop_with_parent
 
-EXIT_INTERRUPTED = 3
 # A worker whose sweep was killed needs this long at most to save its run.
 _LOCK_SECONDS = 300.0
 
@@ -33,9 +26,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--threads", type=int, required=True)
     parser.add_argument("--plugin", action="append", default=[])
     given = parser.parse_args(arguments)
-    threading.Thread(target=_stop_with_parent, daemon=True).start()
+    stop_with_parent()
     load_plugins(given.plugin)
     folder = SweepFolder(given.folder)
+    folder.locks.mkdir(exist_ok=True)
     with file_lock(folder.lock(given.trial), _LOCK_SECONDS):
         return run_trial(folder, given.trial, given.threads)
 
@@ -63,14 +57,6 @@ def run_trial(folder: SweepFolder, number: int, threads: int) -> int:
         print(f"error: {error}", file=sys.stderr)
         study.fail(number, str(error))
     return 0
-
-
-def _stop_with_parent() -> None:
-    """Waits for the end of standard input, then asks this process to save and stop."""
-    # Not through a buffered reader, whose lock the interpreter would want at its end.
-    while os.read(sys.stdin.fileno(), 1):
-        pass
-    os.kill(os.getpid(), signal.SIGTERM)
 
 
 if __name__ == "__main__":
