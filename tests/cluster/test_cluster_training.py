@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import signal
+import socket
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -46,7 +51,6 @@ def rows_of(folder: Path) -> Mapping[str, Any]:
 def test_a_run_with_an_actor_resumes_on_one_machine(tmp_path: Path) -> None:
     config = small_cluster_config(updates=5, runs=str(tmp_path))
     with connected_ray(None):
-        assert _listens_on_loopback_only()
         run, _ = session.start(config, "quiet", make_trainer=make(ClusterOptions(actors=1)))
     row = rows_of(run.path)
     assert row["run/steps"] == 5 * NUM_ENVS * STEPS
@@ -57,16 +61,41 @@ def test_a_run_with_an_actor_resumes_on_one_machine(tmp_path: Path) -> None:
     assert rows_of(run.path)["run/updates"] == 8
 
 
-def _listens_on_loopback_only() -> bool:
-    """Whether the processes of the local Ray can only be reached from this machine."""
-    family = [psutil.Process(), *psutil.Process().children(recursive=True)]
-    listening = [
-        connection.laddr.ip
-        for process in family
-        for connection in process.net_connections(kind="tcp")
-        if connection.status == psutil.CONN_LISTEN
-    ]
-    return bool(listening) and all(ip in ("127.0.0.1", "::1") for ip in listening)
+def test_all_ports_of_a_local_cluster_are_bound_to_the_loopback_interface(tmp_path: Path) -> None:
+    flags = ["--actors=1", "--num-envs=4", "--rollout-steps=8", "--minibatch-size=16"]
+    words = ["cluster", "train", *flags, "--obs=tiles", f"--runs={tmp_path}", "--name=small"]
+    with subprocess.Popen([sys.executable, "-m", "warpzone", *words]) as program:
+        try:
+            metrics = tmp_path / "small" / "metrics.jsonl"
+            while not (metrics.exists() and metrics.stat().st_size):
+                assert program.poll() is None, "training ended early"
+                time.sleep(0.2)
+            listening = listening_addresses(psutil.Process(program.pid))
+        finally:
+            program.send_signal(signal.SIGTERM)
+    assert {"gcs_server", "raylet"} <= listening.keys()
+    assert any("RolloutActor" in name for name in listening)
+    outside = {name: ips for name, ips in listening.items() if not all(map(is_loopback, ips))}
+    assert not outside
+
+
+def listening_addresses(process: psutil.Process) -> dict[str, set[str]]:
+    """Addresses that a process and its descendants accept connections at, by process name."""
+    found: dict[str, set[str]] = {}
+    for member in [process, *process.children(recursive=True)]:
+        for connection in member.net_connections(kind="inet"):
+            # A UDP socket has no state; one without a peer receives from anywhere.
+            if connection.status == psutil.CONN_LISTEN or (
+                connection.type == socket.SOCK_DGRAM and not connection.raddr
+            ):
+                found.setdefault(member.name(), set()).add(connection.laddr.ip)
+    return found
+
+
+def is_loopback(text: str) -> bool:
+    address = ipaddress.ip_address(text)
+    mapped = getattr(address, "ipv4_mapped", None)
+    return (mapped or address).is_loopback
 
 
 def test_a_killed_actor_is_replaced_and_the_counts_stay_exact(tmp_path: Path) -> None:

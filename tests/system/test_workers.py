@@ -70,7 +70,7 @@ def run_all(
         next_job=next_job,
         ended=lambda job, code: codes.update({job.name: code}),
         report=lambda _: None,
-        stop=stop or StopRequest(),
+        stop=StopRequest() if stop is None else stop,
     )
     return codes
 

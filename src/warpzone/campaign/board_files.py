@@ -140,13 +140,13 @@ def _enter(
     masters = all(row.score.clear_rate >= board.goal for row in rows)
     taken: Sequence[Row] = ()
     if rows[0].sha256 == sha256:
-        taken = [
+        taken = tuple(
             row for row in rows if (whole and masters) or is_better(row, board.rows.get(row.level))
-        ]
+        )
     if taken:
         replaced = replaced_by(board, {row.level for row in taken})
         name = free_name(folder, place, stem, {sha256, *replaced})
-        taken = [replace(row, policy=name) for row in taken]
+        taken = tuple(replace(row, policy=name) for row in taken)
         board = board.with_rows(taken)
         file.replace(folder / name)
     if board != before:

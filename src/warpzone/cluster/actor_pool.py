@@ -9,14 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import ray
-from ray.exceptions import (
-    ObjectLostError,
-    OwnerDiedError,
-    RayActorError,
-    RayTaskError,
-    TaskCancelledError,
-)
+from ray.exceptions import RayTaskError
 
+from warpzone.cluster.losses import LOSSES
 from warpzone.cluster.options import ClusterOptions
 from warpzone.cluster.played_rollout import PlayedRollout, Policy
 from warpzone.cluster.rollout_actor import RolloutActor
@@ -31,7 +26,6 @@ _POLL_SECONDS = 1.0
 _SIZE_SECONDS = 5.0  # Between two looks at the size of the cluster.
 _WARN_SECONDS = 60.0
 _KNOWLEDGE_INTERVAL = 32  # Rollouts between two requests for what the curriculum has learned.
-_LOSSES = (RayActorError, ObjectLostError, OwnerDiedError, TaskCancelledError)
 
 MakeConfig = Callable[[int], TrainConfig]
 """Returns the configuration of the actor with a number."""
@@ -140,7 +134,7 @@ class ActorPool:
             result = ray.get(ref)
         except RayTaskError as error:
             raise ClusterError(f"actor {actor.number} failed: {error.cause}") from error
-        except _LOSSES as error:
+        except LOSSES as error:
             self._bury(actor, error)
             return None
         if not actor.running:
@@ -167,6 +161,7 @@ class ActorPool:
 
     def _bury(self, actor: ActorState, error: Exception) -> None:
         del self._actors[actor.number]
+        ray.kill(actor.handle)  # It may be alive and merely unreachable.
         self._calls = {ref: owner for ref, owner in self._calls.items() if owner is not actor}
         self.counts.losses += 1
         self.counts.lost_rollouts += actor.rollouts

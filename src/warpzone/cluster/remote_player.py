@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from warpzone.algorithms.ranks import Ranks
-from warpzone.cluster.actor_pool import ActorPool
+from warpzone.cluster.actor_pool import ActorCounts, ActorPool, MakeConfig
 from warpzone.cluster.options import ClusterOptions, actor_config, check_supported
 from warpzone.cluster.played_rollout import PlayedRollout, Policy, unpack, weights_of
 from warpzone.config import TrainConfig
@@ -26,6 +26,35 @@ from warpzone.training.timed_env import StepWatch
 _log = logging.getLogger(__name__)
 
 
+class RolloutPool(Protocol):
+    """What a learner needs of its actors; see `ActorPool`.
+
+    Attributes:
+        counts: Events since the session began.
+        knowledge: What the curriculum has learned, if it is known.
+    """
+
+    counts: ActorCounts
+    knowledge: dict[str, Any] | None
+
+    @property
+    def running(self) -> int:
+        """Number of actors whose process runs."""
+
+    def publish(self, policy: Policy, steps: int) -> None:
+        """Makes weights available to actors."""
+
+    def take(self) -> PlayedRollout:
+        """Waits for the next rollout."""
+
+    def close(self) -> None:
+        """Ends all actors."""
+
+
+MakePool = Callable[[ClusterOptions, MakeConfig], RolloutPool]
+"""Creates a pool from the options and what makes the configuration of each actor."""
+
+
 class RemotePlayer(Player):
     """Takes rollouts of actors; the environments of this process are never stepped.
 
@@ -39,6 +68,7 @@ class RemotePlayer(Player):
         ranks: Ranks,
         *,
         options: ClusterOptions,
+        make_pool: MakePool = ActorPool,
         worker_logs: Path | None = None,
         wrap: Wrap | None = None,
         observers: Sequence[StepObserver] = (),
@@ -52,6 +82,7 @@ class RemotePlayer(Player):
             random: Random streams of the run.
             ranks: Ranks that learn together; one.
             options: Number of actors and age of rollouts.
+            make_pool: Creates what supplies the rollouts.
             worker_logs: Not used: actors have no worker processes.
             wrap: Not used: actors create the wrapper that the configuration names.
             observers: Not used: actors step in other processes.
@@ -62,7 +93,7 @@ class RemotePlayer(Player):
         super().__init__(config, random, ranks)
         self._options = options
         self._session = 1
-        self._pool = ActorPool(options, self._actor_config)
+        self._pool = make_pool(options, self._actor_config)
         self._version = self._steps = 0
         self._played: PlayedRollout | None = None
 

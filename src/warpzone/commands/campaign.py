@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from warpzone.campaign.options import CampaignOptions
 from warpzone.commands.command import training_options
+from warpzone.commands.job_workers import address_option, job_workers
 from warpzone.commands.train import Display, Train
 from warpzone.config import PRESET_NAMES, Partial, TrainConfig, explicit_options, resolve
 from warpzone.config.option import option, options_of
@@ -34,8 +35,8 @@ class Campaign(CampaignOptions):
     level is an ordinary run below runs/, with a small policy file in policies/ and a row in
     scoreboard.json, .md and .png. After any interruption, the same command resumes the campaign.
     With --jobs 2 or more, several levels are trained at the same time; one that fails is reported,
-    and the others continue.
-    All options and environment variables of `warpzone train` are accepted and apply to every run.
+    and the others continue. All options and environment variables of `warpzone train` are accepted
+    and apply to every run.
 
     Examples:
       warpzone campaign --levels all --from-solutions solutions/ -o campaign/
@@ -65,7 +66,6 @@ class Campaign(CampaignOptions):
         None,
         "TOML file of training options.",
         metavar="TOML",
-        everyday=True,
     )
     resume_with_changes: bool = option(
         False,
@@ -77,6 +77,7 @@ class Campaign(CampaignOptions):
         "How progress is shown; 'auto' uses plain lines if the output is not a terminal.",
         everyday=True,
     )
+    address: str | None = address_option()
     training: Partial = training_options(
         _PRESET,
         omitted=tuple(_OWN),
@@ -92,7 +93,8 @@ class Campaign(CampaignOptions):
         verify_options(options)
         check_held_out(config, options)
 
-        train_all = self._in_turn(config, options) if options.jobs == 1 else self._in_workers
+        in_turn = options.jobs == 1 and self.address is None
+        train_all = self._in_turn(config, options) if in_turn else self._in_workers
         try:
             stop = run_campaign(
                 self.output,
@@ -135,11 +137,9 @@ class Campaign(CampaignOptions):
         from warpzone.campaign.parallel import ParallelTraining
         from warpzone.commands import campaign_worker
         from warpzone.system.signals import handle_signals
-        from warpzone.system.workers import LocalWorkers
 
         arguments = ["--resume-with-changes"] if self.resume_with_changes else []
-        workers = LocalWorkers(self.jobs)
-        with handle_signals() as stop:
+        with job_workers(self.address, self.jobs) as workers, handle_signals() as stop:
             module = campaign_worker.__name__
             ParallelTraining(campaign, workers, module=module, arguments=arguments).run(stop)
         return stop

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warpzone.commands.command import training_options
+from warpzone.commands.job_workers import address_option, job_workers
 from warpzone.commands.tables import table_console
 from warpzone.commands.train import Train
 from warpzone.config import PRESET_NAMES, Partial, explicit_options
@@ -61,7 +62,8 @@ class Sweep(SweepOptions):
     )
     resume: Path | None = option(
         None,
-        "Resume the sweep of this folder. Only --trials, --jobs and --plugin may be given with it.",
+        "Resume the sweep of this folder. Only --trials, --jobs, --address and --plugin may be "
+        "given with it.",
         metavar="SWEEP",
         everyday=True,
     )
@@ -77,6 +79,7 @@ class Sweep(SweepOptions):
         "TOML file of training options.",
         metavar="TOML",
     )
+    address: str | None = address_option()
     training: Partial = training_options(
         _PRESET,
         omitted=tuple(_OWN),
@@ -91,13 +94,15 @@ class Sweep(SweepOptions):
         path, plan = self._new() if self.resume is None else self._resumed(self.resume)
         plan.verify()
         require_optuna()
-        stop = run_sweep(
-            path,
-            plan,
-            resume=self.resume is not None,
-            plugins=plan.explicit.get("run", {}).get("plugins", ()),
-            report=lambda text: print(printable(text), flush=True),
-        )
+        with job_workers(self.address, plan.options.jobs) as workers:
+            stop = run_sweep(
+                path,
+                plan,
+                resume=self.resume is not None,
+                plugins=plan.explicit.get("run", {}).get("plugins", ()),
+                report=lambda text: print(printable(text), flush=True),
+                workers=workers,
+            )
         if stop:
             print(f"stopped by {stop.reason}; `warpzone sweep --resume {path}` resumes from here")
             return stop.exit_code
@@ -134,7 +139,7 @@ class Sweep(SweepOptions):
             f"--{item.flag}"
             for item in options_of(Sweep)
             if getattr(self, item.name) != item.default
-            and item.name not in ("resume", "trials", "jobs")
+            and item.name not in ("resume", "trials", "jobs", "address")
             and getattr(self, item.name) != getattr(saved.options, item.name, None)
         ]
         given += [

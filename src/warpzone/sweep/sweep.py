@@ -17,7 +17,7 @@ from warpzone.sweep.files import SweepFolder, SweepPlan, write_plan
 from warpzone.sweep.show import parameters_text, trial_line
 from warpzone.sweep.study import ERROR, SweepStudy, open_study
 from warpzone.system.signals import StopRequest, handle_signals
-from warpzone.system.workers import Job, LocalWorkers, Workers, run_jobs
+from warpzone.system.workers import Job, Workers, run_jobs
 
 Report = Callable[[str], None]
 """Shows a line."""
@@ -34,7 +34,7 @@ def run_sweep(
     resume: bool,
     plugins: Sequence[str],
     report: Report,
-    workers: Workers | None = None,
+    workers: Workers,
 ) -> StopRequest:
     """Starts a sweep, or resumes it.
 
@@ -44,7 +44,7 @@ def run_sweep(
         resume: Whether the sweep exists already.
         plugins: Plug-ins that workers import.
         report: Shows a line.
-        workers: Where trials run; processes of this machine by default.
+        workers: Where trials run.
 
     Returns:
         The request to stop, if there was one.
@@ -60,8 +60,6 @@ def run_sweep(
     with run_lock(path), handle_signals() as stop:
         write_plan(folder, plan)
         study = open_study(folder, plan, create=True)
-        if workers is None:
-            workers = LocalWorkers(plan.options.jobs)
         Sweep(folder, study, plugins, report).run(workers, stop)
     return stop
 
