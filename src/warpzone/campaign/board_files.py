@@ -72,14 +72,14 @@ def add_policy(
 
     Args:
         folder: The scoreboard's folder.
-        board: The current scoreboard, or a new one where the folder has none.
+        board: The current scoreboard.
         target: A run, a checkpoint, or a policy file.
         place: The folder of policies, as a path from the scoreboard's folder.
         whole: A policy that reaches the goal on all its levels gets all their rows, even where an
             earlier policy, which does not, plays one of them better.
         report: Called with what is being done.
-        lock: Held while the result is entered into the latest scoreboard, but not while episodes
-            are played, if other processes may add policies at the same time.
+        lock: If other processes may add policies at the same time: held while the scoreboard is
+            read again and changed, but not while episodes are played.
 
     Returns:
         The new scoreboard, and what was measured.
@@ -89,7 +89,8 @@ def add_policy(
         stem = levels[0] if len(levels) == 1 else _stem(target)
         measured = _measure_once(folder, board, file, report)
         with lock or nullcontext():
-            board = replace(open_board(folder, board), goal=board.goal)
+            if lock is not None:
+                board = replace(read_board(folder), goal=board.goal)
             return _enter(folder, board, file, measured, place=place, stem=stem, whole=whole)
 
 
