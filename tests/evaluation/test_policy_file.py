@@ -80,11 +80,11 @@ def test_large_layers_are_rounded_and_small_ones_are_not() -> None:
     inputs = torch.randn(64, 1000)
     before = model(inputs)
     round_large_layers(model)
-    step = 1 / 64  # Below the deviation of a uniform weight of up to 1 / sqrt(1000).
-    assert torch.equal(model[0].weight * 64, (large * 64).round())
+    step = 1 / 256  # Below a quarter of the deviation of a uniform weight of up to 1 / sqrt(1000).
+    assert torch.equal(model[0].weight * 256, (large * 256).round())
     assert (model[0].weight - large).abs().max() <= step / 2
     assert torch.equal(model[2].weight, small)
-    assert torch.nn.functional.cosine_similarity(model(inputs), before).mean() > 0.9
+    assert torch.nn.functional.cosine_similarity(model(inputs), before).mean() > 0.99
 
 
 def test_whatever_is_damaged_is_refused(policy: Path, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from warpzone.runs.saved_config import saved_config
 from warpzone.system.source_version import source_version
 
 _LARGE = 100_000  # Weights of a layer.
+_STEPS_PER_DEVIATION = 4
 
 
 def export_policy(target: Path, output: Path) -> str:
@@ -113,14 +114,13 @@ def forget_unused_inputs(model: torch.nn.Module, optimizer: Mapping[str, Any]) -
 
 @torch.no_grad()
 def round_large_layers(model: torch.nn.Module) -> None:
-    """Rounds the weights of large layers to coarse steps, which compresses them to a third.
+    """Rounds the weights of large layers, which halves the size of the file.
 
-    The step is the power of two below their standard deviation. Such a layer sums up hundreds of
-    inputs, where errors of single weights cancel out: policies clear as often as before. A
-    scoreboard is measured with the rounded weights in any case.
+    The step is the power of two below a quarter of their standard deviation. Steps of a whole
+    standard deviation are too coarse: a policy for 5-3 then cleared 42 % instead of 79 %.
     """
     for weight in model.parameters():
         spread = float(weight.std()) if weight.numel() >= _LARGE else 0.0
         if spread > 0.0:
-            step = 2.0 ** math.floor(math.log2(spread))
+            step = 2.0 ** math.floor(math.log2(spread / _STEPS_PER_DEVIATION))
             weight.copy_((weight / step).round() * step)
