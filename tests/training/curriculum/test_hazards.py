@@ -37,7 +37,7 @@ def test_a_hazard_fades_when_it_is_passed_and_stays_when_it_is_not_reached() -> 
     much = weights(hazards)[10]
     hazards.ended(704, 3100, lost=False)
     assert weights(hazards)[10] == much
-    for _ in range(300):
+    for _ in range(500):
         hazards.ended(0, 3100, lost=False)
     assert weights(hazards)[10] == pytest.approx(1 / 50, rel=0.2)
 

@@ -13,7 +13,7 @@ _AVERAGED_PASSES = 50
 # reached often, far enough for a run-up.
 _SECTIONS_AHEAD = 5
 # Weight of a place without any risk ahead, so that no place is neglected.
-_MIN_WEIGHT = 0.05
+_MIN_WEIGHT = 0.01
 
 
 class Hazards:
