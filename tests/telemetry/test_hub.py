@@ -12,8 +12,8 @@ from warpzone.errors import MetricError
 from warpzone.telemetry.episodes import EPISODE_FIELDS
 from warpzone.telemetry.hub import Telemetry
 from warpzone.telemetry.jsonl import JsonlSink
+from warpzone.telemetry.parquet import ParquetSnapshot
 from warpzone.telemetry.reading import read_lines
-from warpzone.telemetry.sinks import ParquetSnapshot
 
 
 class ListSink:

@@ -9,7 +9,8 @@ from small_disk import fill, refuse_writes, small_disk
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from warpzone.telemetry.jsonl import JsonlSink
-from warpzone.telemetry.sinks import ParquetSnapshot, TensorBoardSink, write_parquet
+from warpzone.telemetry.parquet import ParquetSnapshot, write_parquet
+from warpzone.telemetry.sinks import TensorBoardSink
 
 
 def scalars(folder: Path, tag: str) -> list[tuple[int, float]]:
@@ -104,6 +105,28 @@ def test_snapshots_come_at_intervals_and_at_the_end(tmp_path: Path) -> None:
     assert pq.read_table(target).num_rows == 4
     snapshot.close()
     assert pq.read_table(target).num_rows == 5
+
+
+def test_snapshots_of_a_run_that_trains_leave_its_memory_alone(tmp_path: Path) -> None:
+    write_rows(tmp_path / "metrics.jsonl", 3)
+    script = f"""
+import sys
+from pathlib import Path
+from warpzone.telemetry.parquet import ParquetSnapshot
+folder = Path({str(tmp_path)!r})
+ParquetSnapshot(folder / "metrics.jsonl", folder / "metrics.parquet", interval=0).write({{}})
+assert "pyarrow" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)
+    assert pq.read_table(tmp_path / "metrics.parquet").num_rows == 4
+
+
+def test_a_snapshot_that_fails_says_why(tmp_path: Path) -> None:
+    write_rows(tmp_path / "metrics.jsonl", 3)
+    target = tmp_path / "missing" / "metrics.parquet"
+    snapshot = ParquetSnapshot(tmp_path / "metrics.jsonl", target, interval=0)
+    with pytest.raises(OSError, match=r"metrics\.parquet was not written: .*No such file"):
+        snapshot.write({})
 
 
 def test_a_full_disk_leaves_the_old_snapshot(tmp_path: Path) -> None:

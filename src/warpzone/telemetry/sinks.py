@@ -1,4 +1,4 @@
-"""Sinks besides JSON Lines: TensorBoard, Weights & Biases and Parquet snapshots."""
+"""Sinks besides JSON Lines: TensorBoard and Weights & Biases."""
 
 from __future__ import annotations
 
@@ -6,29 +6,22 @@ import io
 import os
 import socket
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
 from warpzone.errors import ConfigError
-from warpzone.system.atomic_file import replacing
 from warpzone.telemetry.append_file import AppendFile
 from warpzone.telemetry.jsonl import JsonlSink
-from warpzone.telemetry.metrics import STEPS, find_metric
-from warpzone.telemetry.reading import OnDamage, Row, finite, read_rows, warn_of_damage
+from warpzone.telemetry.metrics import STEPS
 
 __all__ = [
     "JsonlSink",
-    "ParquetSnapshot",
     "Sink",
     "TensorBoardSink",
     "WandbSink",
     "load_wandb",
-    "write_parquet",
 ]
-
-# A snapshot rereads everything, so it may take at most this fraction of the time.
-_SNAPSHOT_SHARE = 0.01
 
 
 class Sink(Protocol):
@@ -151,88 +144,3 @@ class WandbSink:
     def close(self) -> None:
         """Waits until everything is uploaded."""
         self._run.finish()
-
-
-class ParquetSnapshot:
-    """Periodically rewrites a Parquet file from a JSON Lines stream, and once more at the end."""
-
-    def __init__(
-        self,
-        source: Path,
-        target: Path,
-        interval: float = 300.0,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        """Schedules the first snapshot one interval from now.
-
-        Args:
-            source: Stream to read, such as `metrics.jsonl`.
-            target: File to write, such as `metrics.parquet`.
-            interval: Minimum number of seconds between snapshots; longer if they take long.
-            clock: Clock; for tests.
-        """
-        self._source = source
-        self._target = target
-        self._interval = interval
-        self._clock = clock
-        self._due = clock() + interval
-        self._damaged: set[Path] = set()
-
-    def write(self, row: Mapping[str, object]) -> None:
-        """Takes a snapshot if one is due; the rows are read from the source."""
-        if self._clock() >= self._due:
-            self._snapshot()
-
-    def close(self) -> None:
-        """Takes the last snapshot."""
-        self._snapshot()
-
-    def _snapshot(self) -> None:
-        began = self._clock()
-        self._due = began + self._interval  # also after a failure
-        write_parquet(self._source, self._target, self._warn_once)
-        took = self._clock() - began
-        self._due = began + max(self._interval, took / _SNAPSHOT_SHARE)
-
-    def _warn_once(self, path: Path, reason: str) -> None:
-        if path not in self._damaged:
-            self._damaged.add(path)
-            warn_of_damage(path, reason)
-
-
-def write_parquet(source: Path, target: Path, on_damage: OnDamage = warn_of_damage) -> int:
-    """Writes a stream of metrics to a Parquet file, atomically.
-
-    Args:
-        source: Stream to read, such as `metrics.jsonl`, including rotated files.
-        target: File to write, such as `metrics.parquet`; untouched if there are no rows.
-        on_damage: Called once for each damaged file.
-
-    Returns:
-        The number of rows.
-    """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    rows = read_rows(source, on_damage)
-    if not rows:
-        return 0
-    columns = {
-        name: pa.array(_column(rows, name), pa.int64() if _is_whole(name) else pa.float64())
-        for name in sorted({name for row in rows for name in row})
-    }
-    with replacing(target) as part:
-        pq.write_table(pa.table(columns), part, compression="zstd")
-    return len(rows)
-
-
-def _is_whole(name: str) -> bool:
-    metric = find_metric(name)
-    return metric is not None and metric.whole
-
-
-def _column(rows: list[Row], name: str) -> Iterator[float | int | None]:
-    whole = _is_whole(name)
-    for row in rows:
-        value = finite(row, name)
-        yield int(value) if whole and value is not None else value

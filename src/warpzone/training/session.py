@@ -28,15 +28,10 @@ from warpzone.telemetry.hub import Telemetry
 from warpzone.telemetry.jsonl import JsonlSink
 from warpzone.telemetry.log_file import log_to, warnings_to_log
 from warpzone.telemetry.metrics import SESSION
+from warpzone.telemetry.parquet import ParquetSnapshot
 from warpzone.telemetry.reading import finite, last_line
 from warpzone.telemetry.resources import ResourceMonitor
-from warpzone.telemetry.sinks import (
-    ParquetSnapshot,
-    Sink,
-    TensorBoardSink,
-    WandbSink,
-    load_wandb,
-)
+from warpzone.telemetry.sinks import Sink, TensorBoardSink, WandbSink, load_wandb
 from warpzone.telemetry.terminal import Display, DisplayHandler, Mode, make_display
 from warpzone.training.auto_mem import fit_config
 from warpzone.training.completion import check_incomplete
