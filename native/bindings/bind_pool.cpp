@@ -182,6 +182,15 @@ OwnedArray<std::uint8_t> screen_of(Pool& pool, int lane) {
   return rgb_screen(pool.lane(lane).drawn());
 }
 
+OwnedArray<std::uint8_t> numbers_of(Pool& pool, int lane, int shrink) {
+  if (shrink < 1 || shrink > nes::kScreenHeight) {
+    throw std::invalid_argument("shrink is " + std::to_string(shrink) + ", not 1 to " +
+                                std::to_string(nes::kScreenHeight));
+  }
+  const auto hold = pool.hold(lane);
+  return colour_numbers(pool.lane(lane).drawn(), static_cast<std::size_t>(shrink));
+}
+
 }  // namespace
 
 void bind_pool(nb::module_& module) {
@@ -227,6 +236,8 @@ void bind_pool(nb::module_& module) {
           "lanes"_a, "batch"_a, "Writes the present moment of some lanes.")
       .def("ram", &ram_of, "A copy of every lane's RAM.")
       .def("screen", &screen_of, "env"_a, "The screen of an environment, 240 x 256 x 3.")
+      .def("color_numbers", &numbers_of, "env"_a, "shrink"_a = 1,
+           "Color numbers of every shrink-th row and column of the screen; see color_table().")
       .def(
           "save",
           [](Pool& self, int lane) {
@@ -296,6 +307,7 @@ void bind_pool(nb::module_& module) {
         const auto hold = self.hold();
         return mario::RewardWeights(self.weights());
       });
+  module.def("color_table", &colours_of_numbers, "Red, green and blue of every color number.");
 }
 
 }  // namespace warpzone::bindings

@@ -27,4 +27,27 @@ inline OwnedArray<std::uint8_t> rgb_screen(const nes::Console& console) {
   return array_of(pixels.data(), {kHeight, kWidth, 3});
 }
 
+/// Colour numbers (0 to 63) of every `shrink`-th row and column of the last drawn frame, without
+/// the emphasis bits, which no game here sets.
+inline OwnedArray<std::uint8_t> colour_numbers(const nes::Console& console, std::size_t shrink) {
+  constexpr std::size_t kHeight = nes::kScreenHeight, kWidth = nes::kScreenWidth;
+  const std::size_t height = (kHeight + shrink - 1) / shrink;
+  const std::size_t width = (kWidth + shrink - 1) / shrink;
+  std::vector<std::uint8_t> numbers(height * width);
+  std::uint8_t* to = numbers.data();
+  for (std::size_t row = 0; row < height; ++row) {
+    const std::uint8_t* from = console.screen() + row * shrink * kWidth;
+    for (std::size_t x = 0; x < width; ++x) *to++ = from[x * shrink];
+  }
+  return array_of(numbers.data(), {height, width});
+}
+
+/// Red, green and blue of every colour number, 64 x 3.
+inline OwnedArray<std::uint8_t> colours_of_numbers() {
+  const auto& colours = nes::palette()[0];
+  std::vector<std::uint8_t> parts;
+  for (const nes::Rgb& rgb : colours) parts.insert(parts.end(), {rgb.red, rgb.green, rgb.blue});
+  return array_of(parts.data(), {colours.size(), 3});
+}
+
 }  // namespace warpzone::bindings

@@ -16,10 +16,11 @@ from dashboard_support import BEARER, HOST, TOKEN, connect_to, make_client, writ
 from tiny import NUM_ENVS, STEPS, tiny
 
 from warpzone.config import TrainConfig, to_toml
-from warpzone.dashboard.frames import PaletteEncoder
+from warpzone.dashboard.frames import COLORS
 from warpzone.dashboard.live_player import DETAIL, VIEW, WALL, LivePlayer
 from warpzone.dashboard.server import running
 from warpzone.dashboard.settings import Settings
+from warpzone.envs.vector import MarioVectorEnv
 from warpzone.runs.directory import RunDirectory
 from warpzone.runs.live_rollout import (
     FRESH_SECONDS,
@@ -207,15 +208,16 @@ def test_damaged_rollouts_are_ignored(tmp_path: Path, data: bytes) -> None:
     assert read_rollout(run, "one") is None
 
 
-def test_the_palette_gives_back_the_colors_of_a_frame() -> None:
-    frame = np.random.default_rng(0).integers(0, 32, (24, 25, 3)).astype(np.uint8) // 16 * 128
-    encoder = PaletteEncoder()
-    pixels = encoder.encode(frame)
-    colors = np.frombuffer(encoder.palette(), np.uint8).reshape(-1, 3)
-    assert (colors[pixels] == frame).all()
-    many = np.random.default_rng(0).integers(0, 256, (64, 64, 3)).astype(np.uint8)
-    assert encoder.encode(many).shape == (64, 64)
-    assert len(encoder.palette()) <= 3 * 255
+def test_color_numbers_give_back_the_screen(rom_path: Path) -> None:
+    env = MarioVectorEnv(["1-1"], num_envs=2, render_mode="rgb_array", rom=rom_path)
+    env.reset(seed=0)
+    colors = np.frombuffer(COLORS, np.uint8).reshape(-1, 3)
+    whole, small = env.pool.color_numbers(1), env.pool.color_numbers(1, 2)
+    assert (colors[whole] == (env.render() or ())[1]).all()
+    assert (small == whole[::2, ::2]).all()
+    with pytest.raises(ValueError, match="shrink is 0"):
+        env.pool.color_numbers(1, 0)
+    env.close()
 
 
 def test_a_browser_gets_the_games_of_a_run_and_costs_nothing_afterwards(tmp_path: Path) -> None:

@@ -65,8 +65,7 @@ def _print_runs(runs: Sequence[RunSummary]) -> None:
 
     table = Table()
     for title in _COLUMNS:
-        justify = "right" if title in _NUMBERS else "left"
-        table.add_column(title, justify=justify, no_wrap=True)
+        table.add_column(title, justify="right" if title in _NUMBERS else "left", no_wrap=True)
     for run in runs:
         table.add_row(str(run.path), *_facts(run).values())
     console = table_console()

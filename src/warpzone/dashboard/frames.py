@@ -1,4 +1,4 @@
-"""Frames as bytes of a palette: a quarter of the size of RGBA, and quick to draw on a canvas."""
+"""Frames as color numbers: a quarter of the size of RGBA, and quick to draw on a canvas."""
 
 from __future__ import annotations
 
@@ -8,43 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-_UNKNOWN = 255
-_MOST_COLORS = 255
+from warpzone import _native
 
-
-class PaletteEncoder:
-    """Turns RGB frames into indices of a palette that grows with the colors that appear.
-
-    The console has 64 colors and a few variants of each, of which a game uses a few dozen.
-    """
-
-    def __init__(self) -> None:
-        """Begins with an empty palette."""
-        self._indices = np.full(1 << 15, _UNKNOWN, np.uint8)
-        self._colors: list[tuple[int, int, int]] = []
-
-    def encode(self, frame: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """The index of every pixel of a frame, height x width x 3."""
-        wide = frame.astype(np.uint16) >> 3
-        keys = wide[..., 0] << 10 | wide[..., 1] << 5 | wide[..., 2]
-        indices: NDArray[np.uint8] = self._indices[keys]
-        if (indices == _UNKNOWN).any():
-            self._learn(frame[indices == _UNKNOWN], keys[indices == _UNKNOWN])
-            indices = self._indices[keys]
-        return indices
-
-    def palette(self) -> bytes:
-        """Red, green and blue of every color so far."""
-        return bytes(part for color in self._colors for part in color)
-
-    def _learn(self, pixels: NDArray[np.uint8], keys: NDArray[np.uint16]) -> None:
-        for key, place in zip(*np.unique(keys, return_index=True), strict=True):
-            if len(self._colors) < _MOST_COLORS:
-                self._indices[key] = len(self._colors)
-                red, green, blue = pixels[place].tolist()
-                self._colors.append((red, green, blue))
-            else:
-                self._indices[key] = 0
+COLORS = _native.color_table().tobytes()
+"""Red, green and blue of every color number of the console."""
 
 
 def frame_message(
@@ -56,7 +23,7 @@ def frame_message(
         kind: Tells kinds of messages apart.
         envs: One number per image.
         images: Indices of the palette; all of one size.
-        palette: From `PaletteEncoder.palette`.
+        palette: Red, green and blue of every index.
     """
     height, width = images[0].shape
     header = struct.pack("<BBHHH", kind, len(palette) // 3, len(envs), width, height)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from warpzone import _native
 from warpzone.config import RewardOptions, TrainConfig
-from warpzone.dashboard.frames import PaletteEncoder, frame_message, view_image
+from warpzone.dashboard.frames import COLORS, frame_message, view_image
 from warpzone.envs.actions import describe_buttons
 from warpzone.envs.vector import MarioVectorEnv
 from warpzone.runs.levels import trained_levels
@@ -34,6 +34,39 @@ class LiveMoment:
 
     wall: bytes
     details: dict[int, tuple[dict[str, Any], list[bytes]]]
+
+
+class _Screens:
+    """Screens of the environments, as color numbers.
+
+    Where only the run knows how the next episode begins, an environment stays at its end.
+    """
+
+    def __init__(self, pool: _native.Pool, count: int) -> None:
+        self._pool, self._count = pool, count
+        self._frozen: dict[int, NDArray[np.uint8]] = {}
+
+    def whole(self, place: int) -> NDArray[np.uint8]:
+        """Returns the screen of an environment."""
+        return self._frozen[place] if place in self._frozen else self._pool.color_numbers(place)
+
+    def small(self) -> list[NDArray[np.uint8]]:
+        """Returns the tiles of all environments."""
+        return [
+            self._frozen[place][::_SHRINK, ::_SHRINK]
+            if place in self._frozen
+            else self._pool.color_numbers(place, _SHRINK)
+            for place in range(self._count)
+        ]
+
+    def is_frozen(self, place: int) -> bool:
+        """Returns whether an environment stays at the end of its episode."""
+        return place in self._frozen
+
+    def freeze(self, ended: NDArray[np.bool_]) -> None:
+        """Keeps the screens of environments whose episode has just ended."""
+        for place in np.flatnonzero(ended).tolist():
+            self._frozen.setdefault(place, self._pool.color_numbers(place))
 
 
 class LivePlayer:
@@ -62,7 +95,6 @@ class LivePlayer:
         )
         self._env.reset(seed=0)
         self.set_reward(config.reward)
-        self._palette = PaletteEncoder()
         self._terms = np.zeros((num_envs, len(_native.REWARD_TERMS)), np.float32)
         self._obs: Any = None
 
@@ -88,42 +120,33 @@ class LivePlayer:
         for place, (state, level) in enumerate(zip(rollout.states, rollout.levels, strict=True)):
             self._env.set_level(level, [place])
             self._env.load_state(state, [place])
-        # Where only the run knows how the next episode begins, an environment stays at its end.
-        frozen = np.zeros(len(rollout.envs), np.bool_)
-        frames = list(self._env.render() or ())
+        screens = _Screens(self._env.pool, len(rollout.envs))
         sums = self._env.observe()[1]["reward_terms"].copy()
         for step in range(len(rollout.actions)):
             self._obs, *_, info = self._env.step(rollout.actions[step])
             # Infos have the sums of an episode so far.
             self._terms = step_info(info)["reward_terms"] - sums
             sums = info["reward_terms"].copy()
-            drawn = self._env.render() or ()
-            for place in np.flatnonzero(~frozen).tolist():
-                frames[place] = drawn[place]
-            moment = self._moment(rollout, step, frames, frozen, details)
+            moment = self._moment(rollout, step, screens, details)
             if not rollout.resets_known:
-                frozen |= rollout.ended[step]
+                screens.freeze(rollout.ended[step])
             yield moment
 
     def _moment(
         self,
         rollout: LiveRollout,
         step: int,
-        frames: list[NDArray[np.uint8]],
-        frozen: NDArray[np.bool_],
+        screens: _Screens,
         details: Collection[int],
     ) -> LiveMoment:
-        small = [self._palette.encode(frame[::_SHRINK, ::_SHRINK]) for frame in frames]
         found = {}
         for place, env in enumerate(rollout.envs):
             if env in details:
-                frame = self._palette.encode(frames[place])
-                facts = self._facts(rollout, step, place) | {"over": bool(frozen[place])}
-                found[env] = (facts, [self._message(DETAIL, [env], [frame]), *self._view(place)])
-        return LiveMoment(self._message(WALL, list(rollout.envs), small), found)
-
-    def _message(self, kind: int, envs: list[int], images: list[NDArray[np.uint8]]) -> bytes:
-        return frame_message(kind, envs, images, self._palette.palette())
+                facts = self._facts(rollout, step, place) | {"over": screens.is_frozen(place)}
+                frame = frame_message(DETAIL, [env], [screens.whole(place)], COLORS)
+                found[env] = (facts, [frame, *self._view(place)])
+        wall = frame_message(WALL, list(rollout.envs), screens.small(), COLORS)
+        return LiveMoment(wall, found)
 
     def _view(self, place: int) -> list[bytes]:
         """What the network sees next, if that is an image."""

@@ -28,6 +28,7 @@ from warpzone.runs.live_rollout import (
     write_request,
 )
 from warpzone.runs.saved_config import saved_config
+from warpzone.system.background_process import lower_thread_priority
 
 _CONSOLE_FRAMES = 60  # Per second.
 _LOOK_SECONDS = 0.05
@@ -96,6 +97,7 @@ class LiveWall:
             viewer.publish(moment)
 
     def _work(self) -> None:
+        lower_thread_priority()  # Where all cores are busy, training comes first.
         try:
             while not self._retire(self, False):
                 self._show_games()

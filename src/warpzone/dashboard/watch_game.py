@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from warpzone.dashboard.frames import PaletteEncoder, frame_message
+from warpzone.dashboard.frames import COLORS, frame_message
 from warpzone.envs.actions import describe_buttons, resolve_actions
 from warpzone.envs.endings import RUNNING, end_name
 from warpzone.envs.vector import MarioVectorEnv
@@ -67,7 +67,6 @@ class WatchGame:
         self._own = len(own)
         self._sticky = options.sticky_prob > 0
         self._env = self._make_env()
-        self._palette = PaletteEncoder()
         self._random = torch.Generator().manual_seed(seed)
         self._seed = seed
         self._past: deque[_Moment] = deque(maxlen=_KEPT_STEPS)
@@ -154,8 +153,7 @@ class WatchGame:
 
     def _drawn(self) -> bytes:
         """The screen, as a message."""
-        screen = (self._env.render() or ())[0]
-        return frame_message(SCREEN, [0], [self._palette.encode(screen)], self._palette.palette())
+        return frame_message(SCREEN, [0], [self._env.pool.color_numbers(0)], COLORS)
 
     def close(self) -> None:
         """Frees the environment."""

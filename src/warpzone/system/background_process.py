@@ -6,10 +6,12 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Sequence
 from typing import NamedTuple
 
 _EXIT_SECONDS = 10.0
+_THREAD_NICE = 10
 
 
 class ProcessOutcome(NamedTuple):
@@ -88,3 +90,13 @@ def lower_priority() -> None:
         psutil.Process().nice(psutil.IDLE_PRIORITY_CLASS)
     else:
         psutil.Process().nice(19)
+
+
+def lower_thread_priority() -> None:
+    """Lowers the priority of this thread and of those that it starts, where threads have their own.
+
+    Not to the lowest: a thread that holds Python's lock while others keep it from running delays
+    the whole process.
+    """
+    if sys.platform == "linux":
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _THREAD_NICE)
