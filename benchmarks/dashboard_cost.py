@@ -34,6 +34,7 @@ class Phase:
     steps: int
     seconds: float
     cpu: float
+    server: float
     frames: int
 
     @property
@@ -46,23 +47,31 @@ class Phase:
         """CPU microseconds of the trainer per environment step."""
         return self.cpu / max(1, self.steps) * 1e6
 
+    @property
+    def server_share(self) -> float:
+        """Fraction of a core that the dashboard's process takes."""
+        return self.server / self.seconds
+
 
 async def measure(
-    trainer: psutil.Process, run: Path, address: str, seconds: float, *, watched: bool
+    processes: tuple[psutil.Process, psutil.Process],
+    run: Path,
+    address: str,
+    seconds: float,
+    *,
+    watched: bool,
 ) -> Phase:
     """Measures one phase."""
     frames = asyncio.create_task(_watch(address)) if watched else None
     await asyncio.sleep(3.0)  # Until the wall plays, or the last request is no longer fresh.
-    begun, steps, cpu = (
-        time.monotonic(),
-        watched_run.steps_of(run),
-        watched_run.cpu_seconds(trainer),
-    )
+    begun, steps = time.monotonic(), watched_run.steps_of(run)
+    cpu = [watched_run.cpu_seconds(process) for process in processes]
     await asyncio.sleep(seconds)
     phase = Phase(
         watched_run.steps_of(run) - steps,
         time.monotonic() - begun,
-        watched_run.cpu_seconds(trainer) - cpu,
+        watched_run.cpu_seconds(processes[0]) - cpu[0],
+        watched_run.cpu_seconds(processes[1]) - cpu[1],
         0,
     )
     if frames is None:
@@ -87,15 +96,16 @@ async def compare(phases: int, seconds: float, options: list[str]) -> dict[bool,
         folder = Path(name)
         with (
             watched_run.training(folder, NUM_ENVS, *options) as (trainer, run),
-            watched_run.dashboard(folder) as (_, address),
+            watched_run.dashboard(folder) as (server, address),
         ):
             for number in range(2 * phases):
                 watched = number % 2 == 1
-                phase = await measure(trainer, run, address, seconds, watched=watched)
+                phase = await measure((trainer, server), run, address, seconds, watched=watched)
                 found[watched].append(phase)
                 print(
                     f"{'watched' if watched else 'unwatched':>9}: {phase.speed:7.0f} steps/s, "
-                    f"{phase.cost:6.1f} CPU us per step, {phase.frames} frames",
+                    f"{phase.cost:6.1f} CPU us per step, {phase.frames} frames, "
+                    f"dashboard {phase.server_share:.1%} of a core",
                     flush=True,
                 )
     return found
@@ -110,15 +120,18 @@ def main() -> None:
     given = parser.parse_args()
     found = asyncio.run(compare(given.phases, given.seconds, given.options))
 
+    def median(name: str, *, watched: bool) -> float:
+        return statistics.median(getattr(phase, name) for phase in found[watched])
+
     def ratio(name: str) -> float:
-        medians = {
-            kind: statistics.median(getattr(phase, name) for phase in phases)
-            for kind, phases in found.items()
-        }
-        return medians[True] / medians[False] - 1.0
+        return median(name, watched=True) / median(name, watched=False) - 1.0
 
     print(f"watching changes steps/s by {ratio('speed'):+.2%}")
     print(f"watching changes the trainer's CPU time per step by {ratio('cost'):+.2%}")
+    print(
+        f"the dashboard's process takes {median('server_share', watched=True):.1%} of a core "
+        f"when watched, {median('server_share', watched=False):.1%} otherwise"
+    )
 
 
 if __name__ == "__main__":
