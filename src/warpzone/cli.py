@@ -28,6 +28,7 @@ from warpzone.commands.quickstart import Quickstart
 from warpzone.commands.render import Render
 from warpzone.commands.report import Report
 from warpzone.commands.rom import RomImport, RomInstall, RomShow
+from warpzone.commands.runs_compare import RunsCompare
 from warpzone.commands.runs_list import RunsList
 from warpzone.commands.runs_show import RunsShow
 from warpzone.commands.scoreboard import Scores
@@ -80,10 +81,11 @@ COMMANDS: dict[str, type[Command] | Group] = {
     "eval": Evaluate,
     "video": Video,
     "runs": Group(
-        "List runs, inspect checkpoints, and steer runs that are training.",
+        "List and compare runs, inspect checkpoints, and steer runs that are training.",
         {
             "list": RunsList,
             "show": RunsShow,
+            "compare": RunsCompare,
             "set": RunsSet,
             "pause": RunsPause,
             "resume": RunsResume,

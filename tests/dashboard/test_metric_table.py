@@ -10,10 +10,10 @@ import pytest
 from dashboard_support import make_client, metric_row, write_run
 
 from warpzone.dashboard import metric_file
-from warpzone.dashboard.downsample import downsample
 from warpzone.dashboard.metric_file import MetricFile, MetricFiles
-from warpzone.dashboard.metric_table import MetricTable
-from warpzone.dashboard.series import curves
+from warpzone.telemetry.downsample import downsample
+from warpzone.telemetry.metric_table import MetricTable
+from warpzone.telemetry.series import curves
 
 
 def append(path: Path, *rows: object) -> None:

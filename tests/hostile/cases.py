@@ -241,6 +241,15 @@ CASES: dict[str, list[Case]] = {
             WORKS,
         ),
     ],
+    "runs compare": [
+        Case("no such run", (RUN, ESCAPES)),
+        Case("one run only", (RUN,)),
+        Case("no run at all", ("solutions",)),
+        Case("a metric of nowhere", (RUN, SWEEP, "--metric", ESCAPES)),
+        *_outputs(RUN, SWEEP, suffix=".html"),
+        *_files(f"{RUN}/metrics.jsonl", RUN, SWEEP, codes=EITHER),
+        *_files(CONFIG, RUN, SWEEP, codes=EITHER),
+    ],
     "campaign": [
         *_json(f"{CAMPAIGN}/campaign.json", "-o", CAMPAIGN),
         *_json(f"{CAMPAIGN}/scoreboard.json", "-o", CAMPAIGN, *SMALL, "--resume-with-changes"),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
+import imageio_ffmpeg
 import pytest
-from PIL import Image
 
 from warpzone import cli
 from warpzone.campaign.board_files import publish
@@ -17,10 +17,11 @@ from warpzone.campaign.protocols import PROTOCOLS
 from warpzone.campaign.scoreboard import Result, Row, Scoreboard
 from warpzone.config import EnvOptions, LearnOptions, ModelOptions, RunOptions, TrainConfig, to_toml
 from warpzone.evaluation.export import export_policy
-from warpzone.report import charts
 from warpzone.report.animation import animate_episode
-from warpzone.report.charts import RUN_CHARTS, draw_chart, draw_charts
+from warpzone.report.charts import RUN_CHARTS, draw_charts
 from warpzone.report.logs import hints_html
+from warpzone.report.privacy import without_folders
+from warpzone.report.scripts import page_script
 from warpzone.runs.directory import RunDirectory
 from warpzone.telemetry.metrics import find_metric
 from warpzone.training import session
@@ -53,7 +54,8 @@ class Reader(HTMLParser):
 
 def is_self_contained(page: str) -> bool:
     fetched = [source for source in Reader(page).sources if not source.startswith(("data:", "#"))]
-    return not fetched and not re.search(r"url\(|@import|https?://(?!www\.w3)", page)
+    code = re.sub(r"(^|\s)(//|\*|/\*) .*$", "", page, flags=re.MULTILINE)  # Without comments.
+    return not fetched and not re.search(r"url\(|@import|https?://(?!www\.w3)", code)
 
 
 @pytest.fixture(scope="module")
@@ -82,9 +84,10 @@ def test_the_page_of_a_run_is_complete_and_self_contained(
     assert cli.main(["report", str(run), "-o", str(output)]) == 0
     page = output.read_text()
     assert is_self_contained(page)
+    assert 'class="sortable"' in page
     for part in ("Learning curves", "Losses", "Speed", "Not evaluated yet", "[learn]", "96 of 96"):
         assert part in page, part
-    assert "data:image/webp" in page
+    assert re.search(r"<video controls [^>]*data:video/mp4", page)
     assert "prefers-color-scheme: dark" in page
 
 
@@ -150,19 +153,21 @@ def test_the_page_of_a_campaign_has_an_animation_of_every_trained_level(
     page = output.read_text()
     assert is_self_contained(page)
     assert "<h1>2 of 32 levels at ≥ 90%</h1>" in page
-    assert page.count("data:image/webp") == 1
+    assert page.count("data:video/mp4") == 1
     assert "gone.policy cannot be read" in page
     assert page.count("<b>not trained</b>") == 30
     assert Reader(page).tags.count("tr") == 33
     assert "<summary>1-1</summary>" in page
 
 
-def test_an_animation_is_small_and_has_several_frames(run: Path) -> None:
+def test_an_animation_is_small_and_has_several_frames(run: Path, tmp_path: Path) -> None:
     animation = animate_episode(run, "1-1")
     assert len(animation) < 400_000
-    with Image.open(io.BytesIO(animation)) as image:
-        assert image.size == (128, 120)
-        assert image.n_frames > 5
+    file = tmp_path / "episode.mp4"
+    file.write_bytes(animation)
+    frames = list(imageio_ffmpeg.read_frames(str(file)))
+    assert frames[0]["size"] == (128, 120)
+    assert len(frames) > 6
 
 
 def test_every_charted_metric_exists() -> None:
@@ -171,23 +176,85 @@ def test_every_charted_metric_exists() -> None:
             assert find_metric(metric) is not None, metric
 
 
-def test_long_curves_are_averaged_but_end_at_the_last_step() -> None:
-    rows = [{"run/steps": 100 * i, "loss/value": float(i % 7)} for i in range(1, 5001)]
-    page = draw_charts(rows)
+def figures(page: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(re.findall(r"json\">(.*?)</script>", page)[0])
+    return found
+
+
+def test_long_curves_are_thinned_out_but_end_at_the_last_step() -> None:
+    rows = [
+        {"run/steps": 100 * i, "run/elapsed": i / 2, "loss/value": float(i % 7)}
+        for i in range(1, 5001)
+    ]
+    page = draw_charts(rows, points=50)
     Reader(page)
-    data = json.loads(re.findall(r"json\">(.*?)</script>", page)[0])
-    assert len(data["lines"][0]) <= charts._MAX_POINTS
-    assert data["lines"][0][-1][0] == 500_000
-    assert "Clear rate" not in page
+    (figure,) = figures(page)
+    assert figure["title"] == "Losses"
+    empty, curve = figure["curves"]
+    assert (empty["label"], empty["steps"]) == ("policy", {"x": [], "y": []})
+    assert len(curve["steps"]["x"]) <= 50
+    assert curve["steps"]["x"][-1] == 500_000
+    assert curve["time"]["x"][-1] == 2500
+    assert (min(curve["steps"]["y"]), max(curve["steps"]["y"])) == (0, 6)
 
 
 @pytest.mark.parametrize("values", [[3.0], [0.0, 0.0], [-1e-9, 1e-9], [None, 5.0], [1e12, 2e12]])
 def test_curves_with_few_or_extreme_values_are_drawn(values: list[float | None]) -> None:
     rows = [{"run/steps": i, "loss/value": value} for i, value in enumerate(values)]
-    page = draw_chart(RUN_CHARTS[3], rows)
+    page = draw_charts(rows)
     Reader(page)
-    assert "nan" not in page
-    assert "inf" not in page
+    known = [value for value in values if value is not None]
+    assert figures(page)[0]["curves"][1]["steps"]["y"] == known
+    assert draw_charts([{"run/steps": 1}]) == ""
+
+
+def test_a_report_names_no_folder_of_this_machine(run: Path, tmp_path: Path) -> None:
+    with (run / "log.txt").open("a") as log:
+        log.write(f"2026-11-16T05:00:01Z [hint] look at {run}/stalls/1.txt\n")
+    output = tmp_path / "report.html"
+    assert cli.main(["report", str(run), "-o", str(output), "--no-videos"]) == 0
+    page = output.read_text()
+    assert str(run.parent) not in page
+    assert "look at …/1.txt" in page
+    assert "warpzone eval a</code>" in page
+
+
+@pytest.mark.parametrize(
+    ("text", "hidden"),
+    [
+        ("saved /home/me/runs/a/best.pt.", "saved …/best.pt."),
+        ('runs = "/data/x/runs"', 'runs = "…/runs"'),
+        ("~/roms/smb.nes is missing", "…/smb.nes is missing"),
+        (r"wrote C:\Users\me\runs\a.pt", "wrote …/a.pt"),
+        ("(/srv/a/b)", "(…/b)"),
+        ("see https://example.org/a/b", "see https://example.org/a/b"),
+        ("runs/mario-1-1/log.txt, 1/2/3, steps/s, a / b", None),
+    ],
+)
+def test_only_folders_of_absolute_paths_are_hidden(text: str, hidden: str | None) -> None:
+    assert without_folders(text) == (text if hidden is None else hidden)
+
+
+def test_the_configuration_lists_what_is_not_as_by_default(run: Path, tmp_path: Path) -> None:
+    output = tmp_path / "report.html"
+    assert cli.main(["report", str(run), "-o", str(output), "--no-videos"]) == 0
+    page = output.read_text()
+    assert "<tr><td>env.num_envs<td>" in page
+    assert "<td>model.encoder" not in page
+
+
+def test_every_import_of_the_page_script_is_provided() -> None:
+    script = page_script()
+    assert "import " not in re.sub(r"//.*|/\*.*?\*/|\* .*", "", script)
+    assert not re.search(r"^export ", re.sub(r"/\*.*?\*/", "", script, flags=re.DOTALL), re.M)
+    exports = {
+        module: set(re.findall(r"\w+", names))
+        for module, names in re.findall(
+            r'modules\["([\w.]+)"\] = .*?\nreturn \{ ([^}]*) \};\n\}\)\(\);', script, re.DOTALL
+        )
+    }
+    for names, module in re.findall(r'const \{ ([^}]*) \} = modules\["([\w.]+)"\]', script):
+        assert {name.partition(":")[0].strip() for name in names.split(",")} <= exports[module]
 
 
 def test_hints_are_escaped(tmp_path: Path) -> None:

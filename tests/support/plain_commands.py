@@ -18,6 +18,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "video": ("1-1",),
     "runs list": (),
     "runs show": ("mario-1-1",),
+    "runs compare": ("mario-1-1", "mario-1-1-2"),
     "runs set": ("mario-1-1", "learning_rate=1e-4"),
     "runs pause": ("mario-1-1",),
     "runs resume": ("mario-1-1",),

@@ -37,8 +37,8 @@ class Report(PluginOptions):
 
     def run(self) -> int:
         """Writes the page."""
-        from warpzone.errors import ConfigError
         from warpzone.report.campaign_report import report_campaign
+        from warpzone.report.page import check_page_name
         from warpzone.report.run_report import report_run
         from warpzone.report.sweep_report import report_sweep
         from warpzone.runs.directory import CONFIG_FILE
@@ -46,8 +46,7 @@ class Report(PluginOptions):
         from warpzone.system.atomic_file import write_text_atomically
         from warpzone.video.output import check_output
 
-        if self.output.suffix not in (".html", ".htm"):
-            raise ConfigError(f"the name {self.output.name!r} must end with .html")
+        check_page_name(self.output)
         check_output(self.output)
         if (self.path / CONFIG_FILE).is_file():
             page = report_run(self.path, self.videos)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warpzone.commands.tables import table_console
+from warpzone.commands.tables import print_whole, table_console
 from warpzone.config.option import option, positional
 from warpzone.system.text import printable
 
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from warpzone.runs.listing import RunSummary
 
 _COLUMNS = ("run", "level", "state", "started", "duration", "steps", "clear rate")
-_WIDEST = 100_000
 _NUMBERS = ("duration", "steps", "clear rate")
 
 
@@ -52,45 +50,25 @@ class RunsList:
         if not found:
             print(f"there are no runs below {printable(self.folder)}; `warpzone train` starts one")
             return 0
-        _print_runs(found)
+        print_whole(table_console(), _COLUMNS, [_cells(run) for run in found], _NUMBERS)
         for run in found:
             for damage in run.damages:
                 print(f"warning: {printable(damage)}")
         return 0
 
 
-def _print_runs(runs: Sequence[RunSummary]) -> None:
-    """Prints a table, or a list on terminals that are too narrow for it."""
-    from rich.table import Table
-
-    table = Table()
-    for title in _COLUMNS:
-        table.add_column(title, justify="right" if title in _NUMBERS else "left", no_wrap=True)
-    for run in runs:
-        table.add_row(str(run.path), *_facts(run).values())
-    console = table_console()
-    unlimited = console.options.update(max_width=_WIDEST)
-    if console.measure(table, options=unlimited).maximum <= console.width:
-        console.print(table)
-        return
-    for run in runs:
-        facts = ", ".join(f"{name} {value}" for name, value in _facts(run).items() if value != "-")
-        # Lines that are too long continue in the terminal's next line, whole and without a break.
-        console.print(str(run.path), soft_wrap=True)
-        console.print(f"  {facts}", soft_wrap=True)
-
-
-def _facts(run: RunSummary) -> dict[str, str]:
+def _cells(run: RunSummary) -> tuple[str, ...]:
     from warpzone.telemetry.terminal import duration
 
-    return {
-        "level": run.level or "-",
-        "state": run.state,
-        "started": _moment(run.started),
-        "duration": "-" if run.elapsed is None else duration(run.elapsed),
-        "steps": f"{run.steps:,}",
-        "clear rate": "-" if run.clear_rate is None else f"{run.clear_rate:.0%}",
-    }
+    return (
+        str(run.path),
+        run.level or "-",
+        run.state,
+        _moment(run.started),
+        "-" if run.elapsed is None else duration(run.elapsed),
+        f"{run.steps:,}",
+        "-" if run.clear_rate is None else f"{run.clear_rate:.0%}",
+    )
 
 
 def _moment(seconds: float | None) -> str:

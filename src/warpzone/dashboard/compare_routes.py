@@ -6,83 +6,48 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import numpy as np
 from fastapi import APIRouter, Query
 
 from warpzone.campaign.board_json import BOARD_FILE, read_board
 from warpzone.campaign.scoreboard import Scoreboard, all_levels
 from warpzone.dashboard.run_routes import State
-from warpzone.dashboard.seed_groups import band, group_label, seed_group
-from warpzone.dashboard.series import curves
-from warpzone.dashboard.state import ServerState
-from warpzone.errors import ConfigError, ScoreboardError, WarpzoneError
-from warpzone.runs.resume import flat_options
-from warpzone.runs.saved_config import saved_config
+from warpzone.errors import ScoreboardError
+from warpzone.runs.comparison import (
+    MOST_RUNS,
+    ComparedRun,
+    compared_curves,
+    config_or_none,
+    option_differences,
+)
 
 router = APIRouter()
 
-_MOST_RUNS = 16
-_MISSING = "?"
-_OF_THE_RUN_ITSELF = frozenset({"run.name", "run.runs"})
 Axis = Literal["steps", "time"]
+RunIds = Annotated[list[str], Query(max_length=MOST_RUNS)]
 
 
 @router.get("/api/differences")
-def differences(
-    runs: Annotated[list[str], Query(max_length=_MOST_RUNS)], state: State
-) -> dict[str, list[dict[str, Any]]]:
+def differences(runs: RunIds, state: State) -> dict[str, list[dict[str, Any]]]:
     """Options in which runs differ, with the value of each run."""
-    trees = []
-    for run in runs:
-        found = state.catalog.find(run)
-        try:
-            trees.append(flat_options(asdict(saved_config(found.path))))
-        except WarpzoneError:
-            trees.append({})  # A damaged configuration; its page says so.
-    names = sorted({name for tree in trees for name in tree} - _OF_THE_RUN_ITSELF)
-    rows = [
-        {"option": name, "values": [tree.get(name, _MISSING) for tree in trees]} for name in names
-    ]
-    return {"rows": [row for row in rows if any(v != row["values"][0] for v in row["values"])]}
+    configs = [config_or_none(state.catalog.find(run)) for run in runs]
+    return {"rows": [asdict(row) for row in option_differences(configs)]}
 
 
 @router.get("/api/bands")
 def bands(
-    runs: Annotated[list[str], Query(max_length=_MOST_RUNS)],
+    runs: RunIds,
     metric: Annotated[str, Query(max_length=200)],
     state: State,
     axis: Axis = "steps",
     points: Annotated[int, Query(ge=4, le=4000)] = 400,
 ) -> dict[str, list[dict[str, Any]]]:
     """One curve per run; of runs that differ only in the seed, one with a band."""
-    groups: dict[str, list[str]] = {}
+    found = []
     for run in runs:
-        groups.setdefault(_group(state, run), []).append(run)
-    result = []
-    for members in groups.values():
-        found = [_curve(state, run, metric, axis, points) for run in members]
-        if len(members) == 1:
-            result.append({"label": members[0], "seeds": 1, **found[0]})
-            continue
-        spans = [(np.array(curve["x"]), np.array(curve["y"])) for curve in found]
-        label = f"{group_label(members)} ({len(members)} seeds)"
-        result.append({"label": label, "seeds": len(members), **band(spans, points)})
-    return {"curves": result}
-
-
-def _group(state: ServerState, run: str) -> str:
-    try:
-        return seed_group(saved_config(state.catalog.find(run).path))
-    except ConfigError:
-        return run  # A damaged configuration equals no other.
-
-
-def _curve(
-    state: ServerState, run: str, metric: str, axis: str, points: int
-) -> dict[str, list[float]]:
-    table = state.metrics.get(state.catalog.find(run).metrics).refresh()
-    found: dict[str, list[float]] = curves(table, [metric], axis=axis, points=points)[metric]
-    return found
+        directory = state.catalog.find(run)
+        table = state.metrics.get(directory.metrics).refresh()
+        found.append(ComparedRun(run, config_or_none(directory), table))
+    return {"curves": compared_curves(found, metric, axis=axis, points=points)}
 
 
 @router.get("/api/boards")

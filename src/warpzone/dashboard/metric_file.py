@@ -11,8 +11,8 @@ from collections import OrderedDict
 from pathlib import Path
 from typing import Any
 
-from warpzone.dashboard.metric_table import MetricTable
 from warpzone.telemetry.jsonl import rotated_files
+from warpzone.telemetry.metric_table import MetricTable
 from warpzone.telemetry.reading import read_lines
 
 _LINES_AT_ONCE = 2000

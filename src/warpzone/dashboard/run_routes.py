@@ -11,11 +11,11 @@ from fastapi.responses import FileResponse, Response
 from warpzone.dashboard import run_details
 from warpzone.dashboard.level_results import level_results, map_arguments
 from warpzone.dashboard.security import csrf_token
-from warpzone.dashboard.series import AXES, curves
 from warpzone.dashboard.state import ServerState, state_of_request
 from warpzone.dashboard.steering_history import marks
 from warpzone.errors import RunError
 from warpzone.runs.directory import RunDirectory
+from warpzone.telemetry.series import AXES, curves
 
 router = APIRouter()
 

@@ -1,27 +1,25 @@
-"""An episode as a small animated image that can be embedded in a page."""
+"""An episode as a small video that can be embedded in a page."""
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
 
 from warpzone.evaluation.trained import load_policy
 from warpzone.video.episode import VideoOptions, record_episode
 from warpzone.video.policy_video import RecordedPolicy, choose_policy_episode, make_recorded_env
-from warpzone.video.writer import Frame
+from warpzone.video.writer import Frame, VideoWriter
 
 _FPS = 6  # Frames per second of game time.
-_FRAME_MILLISECONDS = 66  # Plays at about two and a half times the game's speed.
+_PLAYED_FPS = 15  # Plays at two and a half times the game's speed.
 _FRAMES_AFTER_CLEAR = 120
-_QUALITY = 40
-_FULL_SIZE = (256, 240)
 _MAX_SEEDS = 4
-
-MIME_TYPE = "image/webp"
 
 
 def animate_episode(target: Path, level: str, *, seed: int = 0, shrink: int = 2) -> bytes:
-    """Animates the first episode that clears the level, or else the one that gets furthest.
+    """Records the first episode that clears the level, or else the one that gets furthest.
 
     Args:
         target: A run, a checkpoint or a policy file.
@@ -30,32 +28,33 @@ def animate_episode(target: Path, level: str, *, seed: int = 0, shrink: int = 2)
         shrink: Integer factor by which frames are reduced.
 
     Returns:
-        An animated WebP image.
+        An MP4 file.
     """
-    from PIL import Image
-
     trained = load_policy(target)
     env = make_recorded_env(trained, level)
-    images: list[Image.Image] = []
-    size = _FULL_SIZE[0] // shrink, _FULL_SIZE[1] // shrink
-
-    def write(frame: Frame) -> None:
-        images.append(Image.fromarray(frame).resize(size, Image.Resampling.BOX))
-
     seeds = range(seed, seed + _MAX_SEEDS)
     seed = choose_policy_episode(env, trained, seeds=seeds, greedy=False).seed
     options = VideoOptions(fps=_FPS, overlay=False)
     policy = RecordedPolicy(trained, seed, greedy=False)
-    record_episode(env, policy, write, seed=seed, options=options, after_clear=_FRAMES_AFTER_CLEAR)
-    animation = io.BytesIO()
-    images[0].save(
-        animation,
-        "WEBP",
-        save_all=True,
-        append_images=images[1:],
-        duration=_FRAME_MILLISECONDS,
-        loop=0,
-        quality=_QUALITY,
-        method=4,
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "episode.mp4"
+        with VideoWriter(path, fps=_PLAYED_FPS) as video:
+            record_episode(
+                env,
+                policy,
+                lambda frame: video.write(_shrunk(frame, shrink)),
+                seed=seed,
+                options=options,
+                after_clear=_FRAMES_AFTER_CLEAR,
+            )
+        return path.read_bytes()
+
+
+def _shrunk(frame: Frame, factor: int) -> Frame:
+    """Averages squares of pixels."""
+    height, width = frame.shape[0] // factor, frame.shape[1] // factor
+    squares = frame[: height * factor, : width * factor].reshape(
+        height, factor, width, factor, frame.shape[2]
     )
-    return animation.getvalue()
+    small: Frame = np.rint(squares.mean(axis=(1, 3))).astype(np.uint8)
+    return small

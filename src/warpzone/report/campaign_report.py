@@ -13,15 +13,18 @@ from warpzone.campaign.scoreboard import Row, Scoreboard, all_levels
 from warpzone.campaign.state import STATE_FILE
 from warpzone.campaign.task_training import RUNS
 from warpzone.errors import WarpzoneError
-from warpzone.report.animation import MIME_TYPE, animate_episode
-from warpzone.report.charts import Rows, draw_charts, draw_sparkline
+from warpzone.report.animation import animate_episode
+from warpzone.report.charts import TOOLBAR, Rows, draw_charts, draw_sparkline
 from warpzone.report.logs import hints_html
-from warpzone.report.page import Section, collapsible, data_uri, make_page
+from warpzone.report.page import Section, collapsible, make_page, table_html, video_html
+from warpzone.report.privacy import without_folders
 from warpzone.runs.directory import CONFIG_FILE, RunDirectory
 from warpzone.system.json_file import read_bytes
 from warpzone.telemetry.metrics import STEPS
 from warpzone.telemetry.reading import read_rows
 from warpzone.telemetry.terminal import duration, short
+
+_POINTS = 120  # Of each curve: pages have the curves of up to 32 runs.
 
 OnProgress = Callable[[str], None]
 
@@ -55,12 +58,15 @@ def report_campaign(
         Section("Levels", _tiles(board), f"Clear rate: {how(board)}."),
         Section("Example episodes", f'<div class="cards">{"".join(cards)}</div>' if cards else ""),
         Section("Scoreboard", _table(board), "Steps and minutes of training."),
-        Section("Learning curves", _collapsible_by_run(runs, _curves), "Click a run to expand it."),
+        Section("Learning curves", _all_curves(runs), "Click a run to expand it."),
         Section("Hints and warnings", _collapsible_by_run(runs, lambda run: hints_html(run.log))),
         Section("Configuration", _config(folder)),
     ]
     return make_page(
-        board.summary.replace(">=", "≥"), f"campaign in {folder}", _facts(board, runs), sections
+        board.summary.replace(">=", "≥"),
+        f"campaign {folder.resolve().name}",
+        _facts(board, runs),
+        sections,
     )
 
 
@@ -121,9 +127,8 @@ def _animation(folder: Path, row: Row | None, videos: bool, on_progress: OnProgr
     try:
         animation = animate_episode(folder / row.policy, row.level)
     except WarpzoneError as error:
-        return f'<div class="blank">{escape(str(error))}</div>'
-    source = data_uri(MIME_TYPE, animation)
-    return f'<img src="{source}" alt="an episode of {row.level}">'
+        return f'<div class="blank">{escape(without_folders(str(error)))}</div>'
+    return video_html(animation, f"an episode of {row.level}", autoplay=False)
 
 
 def _effort(row: Row | None, rows: Rows) -> str:
@@ -133,13 +138,16 @@ def _effort(row: Row | None, rows: Rows) -> str:
 
 
 def _table(board: Scoreboard) -> str:
-    head = "".join(f"<th>{escape(heading)}" for heading in HEADINGS)
-    lines = []
-    for level, cells in zip(all_levels(), table_rows(board), strict=True):
-        kind = "reached" if board.reaches(level) else "" if level in board.rows else "none"
-        line = "".join(f"<td>{escape(cell)}" for cell in cells)
-        lines.append(f'<tr class="{kind}">{line}</tr>')
-    return f'<div class="scroll"><table><tr>{head}</tr>{"".join(lines)}</table></div>'
+    kinds = [
+        "reached" if board.reaches(level) else "" if level in board.rows else "none"
+        for level in all_levels()
+    ]
+    return table_html(HEADINGS, table_rows(board), kinds)
+
+
+def _all_curves(runs: dict[str, RunDirectory]) -> str:
+    curves = _collapsible_by_run(runs, _curves)
+    return TOOLBAR + curves if curves else ""
 
 
 def _collapsible_by_run(
@@ -155,11 +163,12 @@ def _collapsible_by_run(
 
 def _curves(run: RunDirectory) -> str:
     rows = read_rows(run.metrics)
-    return draw_charts(rows) if rows else ""
+    return draw_charts(rows, _POINTS) if rows else ""
 
 
 def _config(folder: Path) -> str:
     try:
-        return collapsible(STATE_FILE, read_bytes(folder / STATE_FILE).decode(errors="replace"))
+        text = read_bytes(folder / STATE_FILE).decode(errors="replace")
+        return collapsible(STATE_FILE, without_folders(text))
     except (FileNotFoundError, ValueError):
         return ""

@@ -8,6 +8,7 @@ from html import escape
 from pathlib import Path
 
 from warpzone.report.page import collapsible
+from warpzone.report.privacy import without_folders
 from warpzone.system.json_file import read_bytes
 
 _MAX_HINTS = 12
@@ -19,13 +20,13 @@ _HINT_MARKS = ("[hint]", "] warning:", "] error:")
 def hints_html(log: Path) -> str:
     """Returns a run's hints and warnings, newest last; an empty string if there are none."""
     hints = deque((line for line in _lines(log) if _is_hint(line)), _MAX_HINTS)
-    items = "".join(_item(line) for line in hints)
+    items = "".join(_item(without_folders(line)) for line in hints)
     return f'<ul class="hints">{items}</ul>' if items else ""
 
 
 def damages_html(damages: Sequence[str]) -> str:
     """Returns the list of a run's damaged files; an empty string if there are none."""
-    items = "".join(f"<li>{escape(damage)}</li>" for damage in damages)
+    items = "".join(f"<li>{escape(without_folders(damage))}</li>" for damage in damages)
     return f'<ul class="hints">{items}</ul>' if items else ""
 
 
@@ -34,7 +35,9 @@ def tail_html(log: Path) -> str:
     lines = deque(_lines(log), _TAIL_LINES)
     if not lines:
         return ""
-    return collapsible(f"the last {len(lines)} lines of {log.name}", "\n".join(lines))
+    return collapsible(
+        f"the last {len(lines)} lines of {log.name}", without_folders("\n".join(lines))
+    )
 
 
 def _item(line: str) -> str:

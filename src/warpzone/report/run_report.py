@@ -7,12 +7,15 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from warpzone.config import TrainConfig
 from warpzone.errors import RunError, WarpzoneError
-from warpzone.report.animation import MIME_TYPE, animate_episode
-from warpzone.report.charts import Rows, draw_charts
+from warpzone.report.animation import animate_episode
+from warpzone.report.charts import TOOLBAR, Rows, draw_charts
 from warpzone.report.logs import damages_html, hints_html, tail_html
-from warpzone.report.page import Section, collapsible, data_uri, make_page
+from warpzone.report.page import Section, collapsible, make_page, table_html, video_html
+from warpzone.report.privacy import without_folders
 from warpzone.runs.checkpoint_store import list_checkpoints
+from warpzone.runs.comparison import option_differences
 from warpzone.runs.directory import RunDirectory
 from warpzone.runs.levels import trained_levels
 from warpzone.runs.listing import RunSummary, summarize_run
@@ -54,12 +57,10 @@ def report_run(path: Path, videos: bool = True) -> str:
     sections = [
         Section("Evaluation", _evaluation(run)),
         Section("Video", _video_or_animation(run, levels[0]) if videos else _video(run)),
-        Section("Learning curves", draw_charts(rows), "By environment steps."),
+        Section("Learning curves", TOOLBAR + draw_charts(rows)),
         Section("Hints and warnings", damages_html(damages) + hints_html(run.log)),
-        Section(
-            "Configuration and log",
-            collapsible("config.toml", run.read_config()) + tail_html(run.log),
-        ),
+        Section("Configuration", _configuration(run, config)),
+        Section("Log", tail_html(run.log)),
     ]
     about = f"{config.env.level}, {config.env.obs}, {config.learn.algo}, {summary.state}"
     facts = _facts(rows, summary, config.run.steps, config.run.seed)
@@ -100,23 +101,29 @@ def _evaluation(run: RunDirectory) -> str:
             f"{results['sticky']}) and up to {results['noop_max']} no-op frames."
         )
     except (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError):
-        command = f"warpzone eval {run.path}"
+        command = f"warpzone eval {run.name}"
         return f'<p class="note">Not evaluated yet; run <code>{escape(command)}</code>.</p>'
-    head = "<tr><th>level<th>clear rate<th>95 % interval<th>mean progress<th>ends</tr>"
-    table = f'<div class="scroll"><table>{head}{"".join(lines)}</table></div>'
-    return f'<p class="note">{escape(note)}</p>{table}'
+    heads = ("level", "clear rate", "95 % interval", "mean progress", "ends")
+    return f'<p class="note">{escape(note)}</p>{table_html(heads, lines)}'
 
 
-def _evaluated(row: dict[str, Any]) -> str:
+def _evaluated(row: dict[str, Any]) -> tuple[str, ...]:
     ends = ", ".join(f"{end} {count}" for end, count in row["ends"].items())
-    cells = (
-        row["level"],
+    return (
+        str(row["level"]),
         f"{row['clear_rate']:.0%}",
         f"{row['interval_low']:.0%}-{row['interval_high']:.0%}",
         f"{row['progress_mean']:,.0f} px",
         ends,
     )
-    return "<tr>" + "".join(f"<td>{escape(str(cell))}" for cell in cells) + "</tr>"
+
+
+def _configuration(run: RunDirectory, config: TrainConfig) -> str:
+    """Returns what is not as by default, and the whole file."""
+    changed = option_differences([TrainConfig(), config])
+    rows = [(row.option, *(without_folders(str(value)) for value in row.values)) for row in changed]
+    table = table_html(("option", "default", "this run"), rows) if rows else ""
+    return table + collapsible("config.toml", without_folders(run.read_config()))
 
 
 def _video_or_animation(run: RunDirectory, level: str) -> str:
@@ -129,9 +136,7 @@ def _video_or_animation(run: RunDirectory, level: str) -> str:
     except WarpzoneError as error:
         _log.warning("could not record %s: %s", run.path, error)
         return ""
-    source = data_uri(MIME_TYPE, animation)
-    alt = escape(f"an episode of {level}")
-    return f'<div class="animation"><img src="{source}" alt="{alt}"></div>'
+    return video_html(animation, f"an episode of {level}", autoplay=True)
 
 
 def _video(run: RunDirectory) -> str:
@@ -140,7 +145,6 @@ def _video(run: RunDirectory) -> str:
         return ""
     newest = max(videos, key=lambda path: path.stat().st_mtime)
     if newest.stat().st_size > _MAX_VIDEO_BYTES:
-        note = f"{newest.name} is too large to embed; find it in {run.videos}."
+        note = f"{newest.name} is too large to embed; find it among the videos of the run."
         return f'<p class="note">{escape(note)}</p>'
-    source = data_uri("video/mp4", newest.read_bytes())
-    return f'<video controls muted loop playsinline src="{source}"></video>'
+    return video_html(newest.read_bytes(), newest.name, autoplay=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from warpzone.report.page import Section, make_page
+from warpzone.report.page import Section, make_page, table_html
 from warpzone.report.sweep_charts import Value, draw_best, draw_importance, draw_parallel
 from warpzone.sweep.overview import Overview, read_overview
 from warpzone.sweep.show import note_text, parameter_text, state_text, value_text, values_text
@@ -85,9 +85,8 @@ def _value(parameter: object) -> Value:
 def _trials(overview: Overview) -> str:
     names = [dimension.name for dimension in overview.plan.space]
     heads = ("trial", "state", "result", *names, "note")
-    lines = ["<tr>" + "".join(f"<th>{escape(head)}" for head in heads) + "</tr>"]
-    for trial in overview.ranked():
-        cells = (
+    rows = [
+        (
             str(trial.number),
             state_text(trial),
             values_text(trial, overview.plan.options) or "-",
@@ -97,8 +96,9 @@ def _trials(overview: Overview) -> str:
             ),
             note_text(trial),
         )
-        lines.append("<tr>" + "".join(f"<td>{escape(cell)}" for cell in cells) + "</tr>")
-    return f'<div class="scroll"><table>{"".join(lines)}</table></div>'
+        for trial in overview.ranked()
+    ]
+    return table_html(heads, rows)
 
 
 def _grid(*figures: str) -> str:

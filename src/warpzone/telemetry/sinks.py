@@ -6,12 +6,13 @@ import io
 import os
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from warpzone.errors import ConfigError
 from warpzone.telemetry.append_file import AppendFile
+from warpzone.telemetry.hparams import end_value, start_values
 from warpzone.telemetry.jsonl import JsonlSink
 from warpzone.telemetry.metrics import STEPS
 
@@ -35,17 +36,18 @@ class Sink(Protocol):
 
 
 class TensorBoardSink:
-    """Writes scalars for TensorBoard, with environment steps as the axis.
+    """Writes scalars for TensorBoard, with environment steps as the axis, and a run's options.
 
     Uses TensorBoard's record format directly: its own writer has a thread and a queue that block
     forever after the disk has been full.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, options: Mapping[str, object] | None = None) -> None:
         """Creates the sink; the file is opened by the first row.
 
         Args:
             folder: Folder for event files, such as `events`.
+            options: Options of the run, by their dotted names, for the HParams page.
         """
         from tensorboard.compat.proto.event_pb2 import Event
         from tensorboard.compat.proto.summary_pb2 import Summary
@@ -54,6 +56,8 @@ class TensorBoardSink:
         self._event, self._summary, self._record_writer = Event, Summary, RecordWriter
         name = f"events.out.tfevents.{int(time.time()):010d}.{socket.gethostname()}.{os.getpid()}"
         self._file = AppendFile(folder / name)
+        self._options = options
+        self._started = False
 
     def write(self, row: Mapping[str, object]) -> None:
         """Writes one event with all numbers of the row."""
@@ -71,16 +75,26 @@ class TensorBoardSink:
 
     def close(self) -> None:
         """Closes the file."""
-        self._file.close()
+        try:
+            if self._started:
+                self._append(self._values_event([end_value()]))
+        finally:
+            self._file.close()
+
+    def _values_event(self, values: Sequence[Any]) -> Any:
+        return self._event(wall_time=time.time(), summary=self._summary(value=values))
 
     def _append(self, event: Any) -> None:
-        """Writes a record atomically, preceded by the file's header record if it is new."""
+        """Writes a record atomically; in a new file, header and options precede it."""
         records = io.BytesIO()
         writer = self._record_writer(records)
         self._file.open()
         if self._file.size == 0:
             version = self._event(wall_time=time.time(), file_version="brain.Event:2")
             writer.write(version.SerializeToString())
+            if self._options is not None:
+                writer.write(self._values_event(start_values(self._options)).SerializeToString())
+                self._started = True
         writer.write(event.SerializeToString())
         self._file.append(records.getvalue())
 

@@ -18,7 +18,7 @@ from warpzone.evaluation.background import BackgroundEvaluator
 from warpzone.runs import checkpoint
 from warpzone.runs.checkpoint_store import CheckpointStore, find_latest, list_checkpoints
 from warpzone.runs.directory import RunDirectory, run_of
-from warpzone.runs.resume import Difference, check_config, find_resume
+from warpzone.runs.resume import Difference, check_config, find_resume, flat_options
 from warpzone.runs.saved_config import FREE_OPTIONS, saved_config, with_free_options
 from warpzone.runs.unborn import discard_unborn
 from warpzone.system.signals import StopRequest, handle_signals
@@ -301,13 +301,13 @@ def _make_loop(
     *,
     display: Display,
 ) -> Loop:
+    options = trainer.config
     sinks: list[Sink] = [
         JsonlSink(run.metrics),
-        TensorBoardSink(run.events),
+        TensorBoardSink(run.events, flat_options(asdict(options))),
         ParquetSnapshot(run.metrics, run.parquet),
         AdviceSink([*watch.observers, *hint_observers(trainer.config.watch)]),
     ]
-    options = trainer.config
     if options.run.wandb:
         sinks.append(WandbSink(options.run.wandb, run.name, run.path, asdict(options)))
     telemetry = stack.enter_context(Telemetry(sinks, [JsonlSink(run.episodes)]))

@@ -7,6 +7,7 @@ import { t } from "./i18n.js";
 import { color } from "./theme.js";
 
 const HEIGHT = 230;
+const REACH = 0.02; // Of the axis: a curve that ended further away has no value under the cursor.
 const HUES = [20, 215, 145, 275, 45, 330, 190, 95];
 
 export function curveColor(index, alpha = 1) {
@@ -40,6 +41,19 @@ export function aligned(curves) {
   return [positions, ...columns];
 }
 
+// The point of a curve that the cursor means: curves have points at different positions.
+function nearestPoint(plot, series, index) {
+  const [positions, column] = [plot.data[0], plot.data[series]];
+  const reach = REACH * (plot.scales.x.max - plot.scales.x.min);
+  for (let away = 0; away < positions.length; away += 1) {
+    const near = [index - away, index + away].filter((place) => Math.abs(positions[place] - positions[index]) <= reach);
+    if (!near.length) return index;
+    const found = near.find((place) => column[place] !== null && column[place] !== undefined);
+    if (found !== undefined) return found;
+  }
+  return index;
+}
+
 function markPlugin(marks, axis) {
   return {
     hooks: {
@@ -63,7 +77,8 @@ function markPlugin(marks, axis) {
 }
 
 export class Chart {
-  // options: title, names of the curves, settings() → {smoothing, log, axis}, marks(), onzoom(low, high)
+  // options: title, names of the curves, settings() → {smoothing, log, axis}, marks(), onzoom(low, high),
+  // range: lowest and highest value of a linear axis, if they are fixed
   constructor(options) {
     this.options = options;
     this.curves = [];
@@ -143,14 +158,14 @@ export class Chart {
       {
         width: Math.max(120, this.place.clientWidth),
         height: this.chartHeight(),
-        scales: { x: { time: false }, y: { distr: log ? 3 : 1 } },
+        scales: { x: { time: false }, y: log ? { distr: 3 } : { range: this.options.range } },
         axes: [
           { ...look, values: (plot, splits) => splits.map((value) => (time ? duration(value) : tick(value))) },
           { ...look, size: 56, values: (plot, splits) => splits.map((value) => (value === null ? "" : tick(value))) },
         ],
         series,
         bands,
-        cursor: { drag: { x: true, y: false, uni: 10 }, sync: { key: this.options.sync ?? "warpzone" } },
+        cursor: { dataIdx: nearestPoint, drag: { x: true, y: false, uni: 10 }, sync: { key: this.options.sync ?? "warpzone" } },
         legend: { live: true },
         plugins: [markPlugin(() => this.options.marks?.() ?? [], () => axis)],
         hooks: {

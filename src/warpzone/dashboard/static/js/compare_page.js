@@ -2,10 +2,10 @@
 
 import { get } from "./api.js";
 import { Chart } from "./chart.js";
+import { chartSettings, settingsBar } from "./chart_settings.js";
 import { h, repeat, replace } from "./dom.js";
 import { count, percent, rate } from "./format.js";
 import { t } from "./i18n.js";
-import { chartSettings, settingsBar } from "./run_charts.js";
 
 const SECONDS = 4;
 const MOST_RUNS = 16;

@@ -2,41 +2,12 @@
 
 import { get } from "./api.js";
 import { Chart } from "./chart.js";
+import { chartSettings, settingsBar } from "./chart_settings.js";
 import { chartGroups, groupTitle, otherMetrics, shortName } from "./chart_groups.js";
 import { h, replace } from "./dom.js";
 import { t } from "./i18n.js";
 
 const POINTS = 800;
-const KEY = "warpzone-charts";
-
-export const chartSettings = { smoothing: 0.6, log: false, axis: "steps", ...JSON.parse(localStorage.getItem(KEY) ?? "{}") };
-
-export function settingsBar(changed) {
-  const keep = () => {
-    localStorage.setItem(KEY, JSON.stringify(chartSettings));
-    changed();
-  };
-  const smoothing = h("input", { type: "range", min: "0", max: "0.99", step: "0.01", value: String(chartSettings.smoothing) });
-  smoothing.addEventListener("input", () => {
-    chartSettings.smoothing = Number(smoothing.value);
-    keep();
-  });
-  const log = h("input", { type: "checkbox", checked: chartSettings.log });
-  log.addEventListener("change", () => {
-    chartSettings.log = log.checked;
-    keep();
-  });
-  const axis = h(
-    "select",
-    { "aria-label": t("axis") },
-    ["steps", "time"].map((name) => h("option", { value: name, selected: name === chartSettings.axis }, t(`axis_${name}`))),
-  );
-  axis.addEventListener("change", () => {
-    chartSettings.axis = axis.value;
-    keep();
-  });
-  return [h("label", { class: "row" }, t("smoothing"), smoothing), h("label", { class: "row" }, log, t("log_scale")), axis];
-}
 
 export function openCharts(body, context) {
   const charts = new Map();

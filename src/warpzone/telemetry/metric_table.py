@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,14 @@ class MetricTable:
         self._columns: dict[str, list[float]] = {STEPS: [], SESSION: []}
         self._rows = 0
 
+    @classmethod
+    def of(cls, rows: Iterable[Mapping[str, Any]]) -> MetricTable:
+        """A table of these rows."""
+        table = cls()
+        for row in rows:
+            table.append(row)
+        return table
+
     def __len__(self) -> int:
         """Number of rows."""
         return self._rows
@@ -39,7 +48,7 @@ class MetricTable:
         values[np.isinf(values)] = _NOT_A_NUMBER
         return values
 
-    def append(self, row: dict[str, Any]) -> None:
+    def append(self, row: Mapping[str, Any]) -> None:
         """Adds a row; it replaces those of an earlier session with the same or more steps."""
         self._drop_repeated(_number(row.get(SESSION)), _number(row.get(STEPS)))
         count = self._rows

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from warpzone.config import TrainConfig
 from warpzone.runs.resume import flat_options
 from warpzone.runs.saved_config import FREE_OPTIONS
+from warpzone.telemetry.series import rounded
 
 Curve = tuple[NDArray[np.float64], NDArray[np.float64]]
 """Positions and values."""
@@ -67,8 +68,8 @@ def band(curves: Sequence[Curve], points: int) -> dict[str, Any]:
     covered = np.isfinite(rows).any(axis=0)
     grid, rows = grid[covered], rows[:, covered]
     return {
-        "x": grid.tolist(),
-        "y": np.nanmedian(rows, axis=0).tolist(),
-        "low": np.nanmin(rows, axis=0).tolist(),
-        "high": np.nanmax(rows, axis=0).tolist(),
+        "x": rounded(grid),
+        "y": rounded(np.nanmedian(rows, axis=0)),
+        "low": rounded(np.nanmin(rows, axis=0)),
+        "high": rounded(np.nanmax(rows, axis=0)),
     }

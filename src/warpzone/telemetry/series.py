@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warpzone.dashboard.downsample import downsample
-from warpzone.dashboard.metric_table import MetricTable
+from warpzone.telemetry.downsample import downsample
+from warpzone.telemetry.metric_table import MetricTable
 from warpzone.telemetry.metrics import STEPS
 
 AXES = {"steps": STEPS, "time": "run/elapsed", "clock": "run/time"}
@@ -44,9 +44,10 @@ def curves(
     for name in names:
         y = np.where(inside, table.column(name), np.nan)
         chosen = downsample(x, y, most)
-        result[name] = {"x": _numbers(x[chosen]), "y": _numbers(y[chosen])}
+        result[name] = {"x": rounded(x[chosen]), "y": rounded(y[chosen])}
     return result
 
 
-def _numbers(values: NDArray[np.float64]) -> list[float]:
+def rounded(values: NDArray[np.float64]) -> list[float]:
+    """Numbers with the digits that a chart can show."""
     return [float(f"{value:.7g}") if abs(value) < 1e6 else float(value) for value in values]
