@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from warpzone.config.environment import Game
 from warpzone.config.option import option
+
+if TYPE_CHECKING:
+    from warpzone.play.agent import PolicyAgent
 
 
 @dataclass(frozen=True)
@@ -16,17 +19,31 @@ class Play:
 
     Arrows move, X is A (jump), Z is B (run, fire), Enter is Start, Shift is Select; gamepads work
     too. P pauses, R restarts, Backspace rewinds, F5 saves a state and F9 loads it, 1 to 9 choose
-    the slot, M mutes, H shows the keys, Esc quits. Needs `pip install 'warpzone[play]'`.
+    the slot, M mutes, H shows the keys, Esc quits. With --policy, a trained policy plays until T
+    takes over; T again hands back. Needs `pip install 'warpzone[play]'`, and for --policy
+    `pip install 'warpzone[play,train]'`.
 
     Examples:
       warpzone play
       warpzone play --level 8-1 --scale 4
       warpzone play --level 1-2 --record run.mp4
       warpzone play --level 8-4 --state pipe.state
+      warpzone play --policy 1-1
+      warpzone play --policy runs/mario-1-1 --level 1-1
     """
 
-    level: str = option(
-        "game", "Level to start with, or 'game' for the whole game.", metavar="LEVEL"
+    level: str | None = option(
+        None,
+        "Level to start with, or 'game' for the whole game. By default, the level of --policy, or "
+        "else the whole game.",
+        metavar="LEVEL",
+    )
+    policy: Path | None = option(
+        None,
+        "Trained policy that plays in turns with you; T takes over and hands back. A run or its "
+        "name below runs/, a checkpoint, a policy file, or a level, for the policy that comes with "
+        "Warpzone.",
+        metavar="RUN",
     )
     scale: int = option(
         3, "Screen pixels per pixel of the game.", at_least=1, at_most=16, metavar="N"
@@ -65,10 +82,26 @@ class Play:
         record = nullcontext() if self.record is None else VideoWriter(self.record, 60, scale=2)
         window = GameWindow(self.scale)
         speaker = MixerSpeaker(self.volume) if self.volume else None
-        session = Session(self.level, self.game, self.rom, self.power, self.state, speaker=speaker)
+        agent = None if self.policy is None else self._agent(self.policy)
+        session = Session(
+            self.level or ("game" if agent is None else agent.level),
+            self.game if agent is None else agent.game,
+            self.rom,
+            self.power,
+            self.state,
+            speaker=speaker,
+            agent=agent,
+        )
         with window, speaker or nullcontext(), record as video:
             frames = session.run(window, None if video is None else video.write)
         print(f"played {frames / 60:.0f} s")
         if self.record is not None:
             print(f"wrote {self.record}")
         return 0
+
+    def _agent(self, policy: Path) -> PolicyAgent:
+        from warpzone.evaluation.targets import find_target
+        from warpzone.play.agent import load_agent
+
+        target = find_target(policy)
+        return load_agent(target.path, target.level or self.level, self.rom)

@@ -30,6 +30,24 @@ HINTS = (
 )
 
 
+AGENT_HINT = "T agent plays, you play"
+
+
+class Agent(Protocol):
+    """Plays in turns with the person; see `play.agent`."""
+
+    console: Console
+
+    def begin(self) -> None:
+        """Forgets everything before this moment."""
+
+    def buttons(self) -> int:
+        """Controller byte of the next frame."""
+
+    def follow(self, buttons: int) -> None:
+        """Sees the frame that was just played with some buttons."""
+
+
 class Speaker(Protocol):
     """Plays sound; see `play.speaker`."""
 
@@ -68,6 +86,7 @@ class Session:
         state_file: Path | None = None,
         *,
         speaker: Speaker | None = None,
+        agent: Agent | None = None,
     ) -> None:
         """Starts a level, or the whole game if `level` is 'game'.
 
@@ -78,8 +97,9 @@ class Session:
             power: 0 small, 1 big, 2 fire.
             state_file: Keeps saved states in this file, and in numbered ones beside it.
             speaker: Plays the sound; None plays without.
+            agent: Plays first, and in turns with the person; the game runs on its console.
         """
-        self.console = Console(load_game(game, rom))
+        self.console = Console(load_game(game, rom)) if agent is None else agent.console
         _native.start(self.console, game, level, power)
         self._start = self.console.save()
         self._state_file = state_file
@@ -87,9 +107,14 @@ class Session:
         self._saved: dict[int, bytes] = {}
         self._past: deque[bytes] = deque(maxlen=_REWIND_FRAMES)
         self._speaker = speaker
+        self._agent = agent
+        self.agent_plays = agent is not None
         self._volume_before_mute = 0
         self._hints = False
         self._set_message("press H for the keys")
+        if agent is not None:
+            agent.begin()
+            self._set_message("the agent plays; press T to take over")
         self.console.set_sound(0 if speaker is None else speaker.rate)
         self.paused = False
         self.running = True
@@ -125,7 +150,11 @@ class Session:
 
     def _play_frame(self, buttons: int, record: Callable[[Frame], None] | None) -> None:
         self._past.append(self.console.save())
+        if self._agent is not None and self.agent_plays:
+            buttons = self._agent.buttons()
         self.console.run_frame(buttons, render=True)
+        if self._agent is not None:
+            self._agent.follow(buttons)
         if self._speaker is not None:
             self._speaker.write(self.console.sound)
         if record is not None:
@@ -139,8 +168,14 @@ class Session:
         state = self._past.pop()
         self.console.load(state)
         self.console.run_frame(0, render=True)
-        self.console.load(state)
+        self._restore(state)
         self._set_message("rewinding")
+
+    def _restore(self, state: bytes) -> None:
+        """Goes to another moment, which the agent meets without a past."""
+        self.console.load(state)
+        if self._agent is not None:
+            self._agent.begin()
 
     def handle(self, command: str) -> None:
         """Executes a command."""
@@ -149,12 +184,14 @@ class Session:
         elif command == "pause":
             self.paused = not self.paused
         elif command == "restart":
-            self.console.load(self._start)
+            self._restore(self._start)
             self._set_message("restarted")
         elif command == "save":
             self._save()
         elif command == "load":
             self._load()
+        elif command == "agent":
+            self._take_turns()
         elif command == "hints":
             self._hints = not self._hints
         elif command.startswith("slot "):
@@ -162,6 +199,15 @@ class Session:
             self._set_message(f"slot {self._slot}: F5 saves, F9 loads")
         else:
             self._change_volume(command)
+
+    def _take_turns(self) -> None:
+        """Hands the controls to the agent, or takes them over."""
+        if self._agent is None:
+            self._set_message("there is no agent; start with --policy")
+            return
+        self.agent_plays = not self.agent_plays
+        playing = "the agent plays; press T to take over"
+        self._set_message(playing if self.agent_plays else "you play; press T to hand back")
 
     def _change_volume(self, command: str) -> None:
         speaker = self._speaker
@@ -204,7 +250,7 @@ class Session:
             self._set_message(f"nothing is saved in slot {self._slot}; press F5 to save")
             return
         try:
-            self.console.load(state)
+            self._restore(state)
         except StateError as error:
             self._set_message(str(error))
         else:
@@ -218,4 +264,5 @@ class Session:
         message = self._message if self._message_frames_left else ""
         if self.paused:
             message = "paused; press P to resume"
-        return [*([message] if message else []), *(HINTS if self._hints else ())]
+        hints = HINTS if self._agent is None else (*HINTS, AGENT_HINT)
+        return [*([message] if message else []), *(hints if self._hints else ())]

@@ -36,6 +36,7 @@ COMMANDS = {
     "K_F5": "save",
     "K_F9": "load",
     "K_h": "hints",
+    "K_t": "agent",
     "K_m": "mute",
     "K_MINUS": "quieter",
     "K_EQUALS": "louder",
