@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from doc_blocks import PAGES, ROOT, Block, blocks_of
+from doc_blocks import PAGES, ROOT, Block, blocks_of, parsed_commands
+
+from warpzone import cli
+from warpzone.errors import WarpzoneError
 
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 
@@ -19,6 +23,8 @@ def run_blocks(blocks: list[Block], folder: Path) -> None:
     """Runs the blocks of a page in their order; Python blocks share their variables."""
     names: dict[str, Any] = {"__name__": "__main__"}
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    for name in {name for block in blocks for name in block.folders}:
+        shutil.copytree(ROOT / name, folder / name)
     for block in blocks:
         if block.language == "python":
             exec(compile(block.code, str(block), "exec"), names)
@@ -47,6 +53,39 @@ def test_the_blocks_of_a_page_run_as_pasted(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     run_blocks(fast(page), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "page", list(filter(parsed_commands, PAGES)), ids=lambda page: f"{page.parent.name}-{page.name}"
+)
+def test_commands_that_are_not_run_have_the_right_form(
+    page: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parse = cli.parse_command
+    parsed = []
+
+    class Parsed:
+        """Does nothing in place of a command."""
+
+        def run(self) -> int:
+            return 0
+
+    def note(*arguments: Any) -> Parsed:
+        parsed.append(parse(*arguments))
+        return Parsed()
+
+    monkeypatch.setattr(cli, "parse_command", note)
+    commands = parsed_commands(page)
+    for command in commands:
+        assert cli.main(command) == 0, (command, capsys.readouterr().err)
+    assert len(parsed) == len(commands)
+
+
+def test_the_form_of_a_command_is_checked_beyond_its_flags() -> None:
+    assert parsed_commands(ROOT / "docs" / "training.md")
+    for wrong in (["train", "--level", "9-9"], ["runs", "compare"], ["runs", "lst"]):
+        with pytest.raises(WarpzoneError):
+            cli._dispatch(wrong)
 
 
 SLOW = [page for page in PAGES if len(fast(page)) < len(blocks_of(page))]
