@@ -85,6 +85,9 @@ def load_agent(target: Path, level: str | None = None, rom: Path | None = None) 
 class _Eyes(MarioEnv):
     """The observations of an environment, without its steps: others run the frames."""
 
+    _count = 0
+    _before: NDArray[np.uint8] | None = None
+
     def first_look(self) -> Any:
         """The observation of the present, as if it were the start of an episode."""
         self._count, self._before, self._buttons = 0, None, 0
@@ -98,7 +101,7 @@ class _Eyes(MarioEnv):
         self._buttons = buttons
         self._count += 1
         if self._count == skip - 1 and self._config.max_pool:
-            self._before: NDArray[np.uint8] | None = self._screen()
+            self._before = self._screen()
         if self._count < skip:
             return None
         self._frames.append(self._frame(self._before))
