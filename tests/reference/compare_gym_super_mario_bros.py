@@ -1,0 +1,73 @@
+"""Compares `warpzone.compat` with gym-super-mario-bros 9 and nes-py 9, frame by frame.
+
+The package needs Python 3.13 or later and an environment of its own:
+
+    python3.13 -m venv /tmp/mario9
+    /tmp/mario9/bin/pip install gym-super-mario-bros==9.1.0 nes-py==9.0.1
+    python tests/reference/compare_gym_super_mario_bros.py /tmp/mario9/bin/python
+
+Both sides get the same buttons. Rewards, ends and the fields of the info are compared until the
+package's episode ends. The screen is not compared: palettes differ.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from gym_mario_plan import JUMP_RIGHT, RIGHT, plan
+
+from warpzone.compat import JoypadSpace, gym_super_mario_bros
+
+WORKER = Path(__file__).with_name("gym_mario_worker.py")
+IDS = ("SuperMarioBros-1-1-v0", "SuperMarioBros-4-1-v0", "SuperMarioBros-8-1-v0")
+
+
+def theirs(python: Path, env_id: str, frames: int, seed: int) -> list[dict[str, Any]]:
+    command = [str(python), str(WORKER), env_id, str(frames), str(seed)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"{env_id}: {done.stderr.strip().splitlines()[-1]}")
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+
+
+def compare(env_id: str, rows: list[dict[str, Any]], frames: int, seed: int) -> str:
+    """Plays our environment with the same buttons and says where it first differs."""
+    env = JoypadSpace(gym_super_mario_bros.make(env_id), [RIGHT, JUMP_RIGHT])
+    obs, _ = env.reset(seed=0)
+    if list(obs.shape) != rows[0]["shape"]:
+        return f"the observation has shape {obs.shape} here and {rows[0]['shape']} there"
+    for frame, (action, row) in enumerate(zip(plan(frames, seed), rows[1:], strict=False)):
+        _, reward, terminated, truncated, info = env.step(action)
+        ours = {"reward": float(reward), "end": [bool(terminated), bool(truncated)]}
+        ours |= {name: _plain(info.get(name)) for name in row["info"]}
+        other = {"reward": row["reward"], "end": row["end"], **row["info"]}
+        differing = [name for name in other if ours[name] != other[name]]
+        if differing:
+            values = ", ".join(f"{name} {ours[name]} / {other[name]}" for name in differing)
+            return f"differs from frame {frame} on: {values}"
+    return f"same for {len(rows) - 1} frames; compared: reward, ends, {', '.join(rows[1]['info'])}"
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if hasattr(value, "item") else value
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("python", type=Path, help="Interpreter that has the package.")
+    parser.add_argument("--ids", nargs="+", default=IDS)
+    parser.add_argument("--frames", type=int, default=3000)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1])
+    options = parser.parse_args()
+    for env_id in options.ids:
+        for seed in options.seeds:
+            rows = theirs(options.python, env_id, options.frames, seed)
+            print(f"{env_id}, seed {seed}: {compare(env_id, rows, options.frames, seed)}")
+
+
+if __name__ == "__main__":
+    main()
