@@ -12,7 +12,7 @@ NATIVE_SOURCES := $(shell find native cmake -name '*.cpp' -o -name '*.hpp' -o -n
 
 .DEFAULT_GOAL := help
 .PHONY: help setup native demo test test-native test-python test-browser lint format sanitize sanitize-threads fuzz bench soak sweep-soak \
-	numpy1 reference wheel wheel-test release-check docs docs-test clean cluster-test cluster-soak
+	numpy1 reference wheel wheel-test release-check docs docs-test clean cluster-test cluster-soak cluster-nodes
 
 help:  ## List the targets
 	@grep -E '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -133,6 +133,9 @@ cluster-test: setup $(VENV)/.cluster  ## Test torchrun ranks and Ray actors, wit
 CLUSTER_MINUTES ?= 60
 cluster-soak: setup $(VENV)/.cluster  ## Train for an hour with an actor killed every minute (CLUSTER_MINUTES=5)
 	$(BIN)/python tests/soak/run_cluster_soak.py --minutes $(CLUSTER_MINUTES)
+
+cluster-nodes: setup $(VENV)/.cluster  ## Train 1-1 on two local Ray nodes; one is killed, another one joins (takes minutes)
+	$(BIN)/python benchmarks/cluster_nodes.py
 
 numpy1: setup  ## Compare nes-py with NumPy 1.26, in a separate virtual environment (takes minutes)
 	$(BIN)/python -m pytest -m slow tests/envs/backends/test_numpy1.py

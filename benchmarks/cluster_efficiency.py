@@ -1,6 +1,6 @@
 """Compares local Ray actors with the plain trainer on the same cores, from tiles.
 
-Both train 1-1 with V-trace and the same options. Rounds alternate, so slow phases of the machine
+Both train 1-1 with APPO and the same options. Rounds alternate, so slow phases of the machine
 meet both. Prints steps per second, and CPU seconds per 1,000 steps of all processes of each, which
 other load on the machine changes less.
 
@@ -93,7 +93,7 @@ def main() -> None:
     parser.add_argument("--profile", type=Path, help="file for a profile of the learner")
     given = parser.parse_args()
     # Training does not end, and its videos and checkpoints are no part of either trainer.
-    config = make_config("cpu-quick", algo="vtrace", steps=10**12)
+    config = make_config("cpu-quick", algo="appo", steps=10**12)
     speeds: dict[str, list[Speed]] = {"plain": [], "actors": []}
     with connected_ray(None):
         for number in range(given.rounds):

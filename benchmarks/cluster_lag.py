@@ -6,7 +6,7 @@ steps until 90 % of 100 fresh episodes clear the level, confirmed by 400 more (s
 per frame, up to 30 no-op frames).
 
     python benchmarks/cluster_lag.py --lag 4
-    python benchmarks/cluster_lag.py --lag 16 --seed 1 --json lag-16.json
+    python benchmarks/cluster_lag.py --lag 16 --algo vtrace --seed 1 --json lag-16.json
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def train(config: TrainConfig, lag: int) -> dict[str, object]:
             print(
                 f"lag {row['learn/policy_lag']:.0f}: {trainer.steps:,} steps, clear rate "
                 f"{trainer.success:.0%}, furthest {trainer.statistics.best_progress} px, "
-                f"mean ratio {row['learn/rho_mean']:.3f}",
+                f"entropy {row['learn/entropy']:.2f}",
                 flush=True,
             )
         if trainer.success >= GOAL - EVALUATION_MARGIN and trainer.steps >= next_evaluation:
@@ -106,6 +106,7 @@ def train(config: TrainConfig, lag: int) -> dict[str, object]:
                 goal_steps, confirmed = trainer.steps, rate
     trainer.close()
     return {
+        "algo": config.learn.algo,
         "lag": lag,
         "seed": config.run.seed,
         "steps": trainer.steps,
@@ -120,6 +121,7 @@ def main() -> None:
     """Trains and prints the result."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
     parser.add_argument("--lag", type=int, default=4)
+    parser.add_argument("--algo", default="appo")
     parser.add_argument("--level", default="1-1")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--steps", type=int, default=1_000_000)
@@ -128,7 +130,7 @@ def main() -> None:
     config = make_config(
         "cpu-quick",
         level=given.level,
-        algo="vtrace",
+        algo=given.algo,
         seed=given.seed,
         steps=given.steps,
         torch_threads=1,

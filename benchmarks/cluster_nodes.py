@@ -9,29 +9,25 @@ episodes (sticky actions 0.25 per frame, up to 30 no-op frames) must clear the l
 
 from __future__ import annotations
 
-import os
-
-os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")  # Only the loopback interface.
-
 import argparse
 import json
 import sys
 import tempfile
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
-
-from ray.cluster_utils import Cluster
+from typing import TYPE_CHECKING, Any
 
 from warpzone.campaign.measure import measure
 from warpzone.cluster.options import ClusterOptions
-from warpzone.cluster.ray_session import connected_ray
-from warpzone.cluster.remote_player import RemotePlayer
+from warpzone.cluster.ray_session import connected_ray, set_local_variables
 from warpzone.config import make_config
 from warpzone.evaluation.trained import load_policy
 from warpzone.runs.checkpoint_store import find_latest
 from warpzone.training import session
 from warpzone.training.trainer import Trainer
+
+if TYPE_CHECKING:
+    from ray.cluster_utils import Cluster
 
 KILL_AT, JOIN_AT = 40, 80
 GOAL, EPISODES, SEED = 0.9, 400, 2_000_000
@@ -76,13 +72,18 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--steps", type=int, default=1_000_000)
     given = parser.parse_args()
+    set_local_variables()  # Before Ray is imported.
+    from ray.cluster_utils import Cluster
+
+    from warpzone.cluster.remote_player import RemotePlayer
+
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
     disturbance = Disturbance(cluster)
     make_player = partial(RemotePlayer, options=ClusterOptions(actors=2))
     with tempfile.TemporaryDirectory() as folder:
         config = make_config(
             "cpu-quick",
-            algo="vtrace",
+            algo="appo",
             runs=folder,
             seed=given.seed,
             steps=given.steps,

@@ -62,7 +62,7 @@ def train(
         steps: Environment steps of the run, summed over all environments.
         encoder: Built-in encoder, or a name from `register_encoder`.
         reward: 'shaped', 'classic', or a name from `register_reward`.
-        algo: 'ppo', 'vtrace', or a name from `register_algorithm`.
+        algo: 'ppo', 'appo', 'vtrace', or a name from `register_algorithm`.
         wrap: Gymnasium vector wrapper of the environments: a name from
             `register_wrapper`, or a function or class, which is registered under its own name.
         num_envs: Number of parallel environments.

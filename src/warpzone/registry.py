@@ -150,7 +150,9 @@ _imported: set[str] = set()
 encoders: Registry[EncoderFactory] = Registry(
     "encoder", "model.encoder", ("auto", "space-to-depth", "nature", "impala", "tiles")
 )
-algorithms: Registry[AlgorithmClass] = Registry("algorithm", "learn.algo", ("ppo", "vtrace"))
+algorithms: Registry[AlgorithmClass] = Registry(
+    "algorithm", "learn.algo", ("ppo", "appo", "vtrace")
+)
 rewards: Registry[RewardFunction] = Registry("reward", "reward.kind", ("shaped", "classic"))
 wrappers: Registry[Wrap] = Registry("wrapper", "env.wrap", (NO_WRAPPER,))
 

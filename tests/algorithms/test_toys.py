@@ -89,9 +89,9 @@ def success_after(algorithm: str, memory: str, delay: int, updates: int) -> floa
     storage = RolloutStorage(16, 32, stepper.obs_spaces, core.state_size)
     generator = torch.Generator().manual_seed(0)
     collector = Collector(stepper, model, storage, generator, model.step)
-    epochs = 4 if algorithm == "ppo" else 1
+    epochs = 1 if algorithm == "vtrace" else 4
     options = LearnOptions(algo=algorithm, gamma=0.9, epochs=epochs, minibatch_size=256)
-    rate = 2e-3 if algorithm == "ppo" else 5e-3
+    rate = 5e-3 if algorithm == "vtrace" else 2e-3
     optimizer = torch.optim.Adam(model.parameters(), lr=rate)
     learner = Learner(
         model,
@@ -109,7 +109,7 @@ def success_after(algorithm: str, memory: str, delay: int, updates: int) -> floa
     return float(np.mean(env.rewards[-500:]))
 
 
-@pytest.mark.parametrize("algorithm", ["ppo", "vtrace"])
+@pytest.mark.parametrize("algorithm", ["ppo", "appo", "vtrace"])
 def test_each_algorithm_learns_to_name_what_it_sees(algorithm: str) -> None:
     assert success_after(algorithm, "none", delay=0, updates=60) > 0.95
 

@@ -19,6 +19,7 @@ from ray.exceptions import RayActorError, RayTaskError
 
 from warpzone.cluster import actor_pool
 from warpzone.cluster.actor_pool import IN_FLIGHT, ActorPool
+from warpzone.cluster.policy_board import PolicyBoard
 
 
 class Call:
@@ -33,11 +34,23 @@ class FakeActor:
 
     def __init__(self, number: int):
         self.number, self.alive, self.error = number, True, None
-        self.collect = self.ready = self  # Ray writes actor.collect.remote(...).
+        self.play = self.ready = self  # Ray writes actor.play.remote(...).
 
-    def remote(self, policy: Policy | None = None, *_: Any) -> Call:
-        version = None if policy is None else policy.version
-        return Call(self, lambda: self.number if version is None else played(self.number, version))
+    def remote(self, board: FakeBoard | None = None, *_: Any) -> Call:
+        if board is None:
+            return Call(self, lambda: self.number)
+        return Call(self, lambda: played(self.number, board.policy.version))
+
+
+class FakeBoard:
+    """Knows the latest policy."""
+
+    def __init__(self, policy: list[Policy]):
+        [self.policy] = policy
+        self.put = self  # Ray writes board.put.remote(...).
+
+    def remote(self, policy: list[Policy]) -> None:
+        [self.policy] = policy
 
 
 def played(number: int, version: int) -> PlayedRollout:
@@ -50,15 +63,17 @@ class FakeRay:
     def __init__(self, cpus: int) -> None:
         self.cpus = cpus
         self.actors: list[FakeActor] = []
-        self.killed: list[FakeActor] = []
+        self.killed: list[FakeActor | FakeBoard] = []
 
-    def remote(self, _: type) -> FakeRay:
-        return self
-
-    def options(self, **_: Any) -> Any:
+    def remote(self, kind: type) -> Any:
         class Creator:
-            def remote(creator, number: int, *_: Any) -> FakeActor:  # noqa: N805
-                self.actors.append(FakeActor(number))
+            def options(creator, **_: Any) -> Creator:  # noqa: N805
+                return creator
+
+            def remote(creator, first: Any, *_: Any) -> FakeActor | FakeBoard:  # noqa: N805
+                if kind is PolicyBoard:
+                    return FakeBoard(first)
+                self.actors.append(FakeActor(first))
                 return self.actors[-1]
 
         return Creator()
@@ -76,7 +91,7 @@ class FakeRay:
             raise call.actor.error
         return call.result()
 
-    def kill(self, actor: FakeActor) -> None:
+    def kill(self, actor: FakeActor | FakeBoard) -> None:
         self.killed.append(actor)
 
     def cluster_resources(self) -> dict[str, float]:
@@ -128,13 +143,28 @@ def test_without_a_number_the_actors_fill_the_cluster_and_follow_its_size(
     assert len(fake.actors) == 5
 
 
-def test_a_rollout_that_is_too_old_is_dropped_and_counted(fake: FakeRay) -> None:
+def test_a_rollout_that_waits_in_the_queue_is_played_with_the_latest_policy(
+    fake: FakeRay,
+) -> None:
+    pool = make_pool(actors=1, max_lag=0)
+    for version in range(4):
+        pool.publish(policy(version), 0)
+        assert pool.take().version == version
+    assert pool.counts.dropped == 0
+
+
+def test_a_rollout_that_is_too_old_is_dropped_and_counted(
+    fake: FakeRay, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pool = make_pool(actors=1, max_lag=2)
     pool.publish(policy(0), 0)
     assert pool.take().version == 0
     pool.publish(policy(7), 0)
-    rollout = pool.take()
-    assert rollout.version == 7
+    versions = iter([4, 5, 7])
+    monkeypatch.setattr(
+        FakeBoard, "policy", property(lambda _: policy(next(versions))), raising=False
+    )
+    assert pool.take().version == 5
     assert pool.counts.dropped == 1
 
 
@@ -176,4 +206,5 @@ def test_closing_ends_all_actors(fake: FakeRay) -> None:
     pool = make_pool(actors=2)
     pool.publish(policy(0), 0)
     pool.close()
-    assert fake.killed == fake.actors
+    assert fake.killed[:-1] == fake.actors
+    assert isinstance(fake.killed[-1], FakeBoard)

@@ -20,14 +20,13 @@ import pytest
 
 from tests.support.cluster_support import NUM_ENVS, STEPS, small_cluster_config
 from warpzone.cluster.options import ClusterOptions
-from warpzone.cluster.ray_session import connected_ray
+from warpzone.cluster.ray_session import connected_ray, set_local_variables
 from warpzone.runs.saved_config import saved_config
 from warpzone.telemetry.reading import last_line
 from warpzone.training import session
 from warpzone.training.trainer import Trainer
 
-# Read by Ray when it is imported: a local Ray uses the loopback interface.
-os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
+set_local_variables()
 ray = pytest.importorskip("ray", reason="Ray is not installed; `make cluster-test` installs it")
 
 # Ray gives up if its processes do not start within seconds, which a busy machine cannot promise.

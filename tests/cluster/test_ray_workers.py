@@ -11,13 +11,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from warpzone.cluster.ray_session import connected_ray
+from warpzone.cluster.ray_session import connected_ray, set_local_variables
 from warpzone.errors import ClusterError
 from warpzone.system.signals import StopRequest
 from warpzone.system.workers import Job, Workers, run_jobs
 
-# Read by Ray when it is imported: a local Ray uses the loopback interface.
-os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
+set_local_variables()
 pytest.importorskip("ray", reason="Ray is not installed; `make cluster-test` installs it")
 
 # Ray gives up if its processes do not start within seconds, which a busy machine cannot promise.

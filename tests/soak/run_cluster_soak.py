@@ -2,35 +2,34 @@
 
     python tests/soak/run_cluster_soak.py --minutes 60
 
-Prints a line per minute and fails if the learner's memory or the object store grows, if the counts
-of steps are not exact, or if a file of the run cannot be read.
+Prints a line per minute and fails if the memory of the learner or of Ray's own processes grows, if
+the object store grows, if the counts of steps are not exact, or if a file of the run cannot be
+read.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
-import signal
 import sys
 import tempfile
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 
 import psutil
-import ray
 
 from warpzone.cluster.options import ClusterOptions
 from warpzone.cluster.ray_session import connected_ray
-from warpzone.cluster.remote_player import RemotePlayer
 from warpzone.config import make_config
 from warpzone.runs import checkpoint
-from warpzone.runs.checkpoint_store import find_latest
+from warpzone.runs.checkpoint_store import list_checkpoints
 from warpzone.training import session
 from warpzone.training.trainer import Trainer
 
 _GROWTH = 1.25  # Of memory, after the first fifth of the time.
+_LEARNER, _RAY = ("python",), ("gcs_server", "raylet")
 
 
 class Killer:
@@ -41,6 +40,7 @@ class Killer:
         self._seconds = 60.0 * minutes
         self.kills = 0
         self.memory: list[int] = []
+        self.ray_memory: list[int] = []
         self.store: list[float] = []
 
     def __call__(self, row: Mapping[str, float]) -> bool:
@@ -48,25 +48,40 @@ class Killer:
         if now - self._last >= 60.0:
             self._last = now
             self._kill()
-            self.memory.append(psutil.Process().memory_info().rss)
+            self.memory.append(_own_bytes(_LEARNER))
+            self.ray_memory.append(_own_bytes(_RAY))
             self.store.append(_store_bytes())
             print(
                 f"{(now - self._began) / 60:.0f} min: {row['run/steps']:,} steps, "
                 f"{self.kills} kills, {row['cluster/losses']:.0f} losses, "
-                f"{self.memory[-1] >> 20} MiB, object store {self.store[-1] / 2**20:.0f} MiB",
+                f"learner {self.memory[-1] >> 20} MiB, Ray {self.ray_memory[-1] >> 20} MiB, object "
+                f"store {self.store[-1] / 2**20:.0f} MiB",
                 flush=True,
             )
         return now - self._began < self._seconds
 
     def _kill(self) -> None:
         for process in psutil.Process().children(recursive=True):
-            if "RolloutActor" in " ".join(process.cmdline()):
-                os.kill(process.pid, signal.SIGKILL)
-                self.kills += 1
-                return
+            with suppress(psutil.NoSuchProcess):  # It has just ended by itself.
+                if "RolloutActor" in " ".join(process.cmdline()):
+                    process.kill()
+                    self.kills += 1
+                    return
+
+
+def _own_bytes(names: tuple[str, ...]) -> int:
+    """Memory that only processes with these names use, without the shared object store."""
+    total = 0
+    for process in [psutil.Process(), *psutil.Process().children(recursive=True)]:
+        with suppress(psutil.NoSuchProcess):  # It has just ended.
+            if process.name().startswith(names):
+                total += process.memory_full_info().uss
+    return total
 
 
 def _store_bytes() -> float:
+    import ray
+
     total = ray.cluster_resources().get("object_store_memory", 0.0)
     return float(total - ray.available_resources().get("object_store_memory", 0.0))
 
@@ -82,22 +97,45 @@ def main() -> int:
     minutes = parser.parse_args().minutes
     killer = Killer(minutes)
     with tempfile.TemporaryDirectory() as folder, connected_ray(None):
-        config = make_config("cpu-quick", algo="vtrace", runs=folder, steps=10**10, log_every=10)
+        # Not before Ray's variables are set.
+        from warpzone.cluster.remote_player import RemotePlayer
+
+        config = make_config(
+            "cpu-quick",
+            algo="appo",
+            runs=folder,
+            steps=10**10,
+            stop_at_clear_rate=0.0,
+            checkpoint_minutes=1.0,
+            log_every=1,
+        )
         make = partial(Trainer, make_player=partial(RemotePlayer, options=ClusterOptions(actors=2)))
         run, _ = session.start(config, "quiet", on_update=killer, make_trainer=make)
         rows = [json.loads(line) for line in run.metrics.read_text().splitlines()]
         size = config.env.num_envs * config.learn.rollout_steps
-        latest = find_latest(run.path)
+        updates = [row["run/updates"] for row in rows]
+        checkpoints = list_checkpoints(run.path)
+        for path in checkpoints:
+            checkpoint.load(path)
+        for path in run.path.glob("*.jsonl"):
+            for line in path.read_text().splitlines():
+                json.loads(line)
         problems = {
             "steps are not exact": any(r["run/steps"] != r["run/updates"] * size for r in rows),
-            "no actor was killed": killer.kills < minutes - 1,
-            "memory grows": _grows(killer.memory),
+            "updates are missing": updates != list(range(1, len(rows) + 1)),
+            # A machine that is busy with other things may take longer than a minute to replace one.
+            "too few actors were killed": killer.kills < minutes / 2,
+            "losses were not counted": rows[-1]["cluster/losses"] < killer.kills - 1,
+            "the learner's memory grows": _grows(killer.memory),
+            "Ray's memory grows": _grows(killer.ray_memory),
             "the object store grows": _grows(killer.store),
-            "no checkpoint": latest is None or not checkpoint.load(latest).state,
+            "there is no checkpoint": not checkpoints,
         }
-        for line in run.episodes.read_text().splitlines():
-            json.loads(line)
     failed = [problem for problem, holds in problems.items() if holds]
+    print(
+        f"{rows[-1]['run/steps']:,} steps in {len(rows):,} updates, {killer.kills} actors killed, "
+        f"{rows[-1]['cluster/losses']} lost with {rows[-1]['cluster/lost_rollouts']} rollouts"
+    )
     print("; ".join(failed) or "no growth, exact counts, all files readable")
     return 1 if failed else 0
 

@@ -1,1 +1,1 @@
-"""Learning algorithms: interface, PPO, V-trace, self-imitation. Independent of any game."""
+"""Learning algorithms: interface, PPO, APPO, V-trace, self-imitation. Independent of any game."""

@@ -1,8 +1,8 @@
 """The interface of learning algorithms: targets once per rollout, a loss for each minibatch.
 
 The learner does everything else: minibatches, epochs, autocast, gradient scaling and clipping. PPO
-(`ppo.py`) and V-trace (`vtrace.py`) implement this interface, and so does any algorithm of your
-own. For example, plain advantage actor-critic (A2C):
+(`ppo.py`), APPO (`appo.py`) and V-trace (`vtrace.py`) implement this interface, and so does any
+algorithm of your own. For example, plain advantage actor-critic (A2C):
 
     import warpzone
     from warpzone.algorithms import losses, returns

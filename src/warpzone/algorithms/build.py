@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from warpzone.algorithms import appo as _appo  # noqa: F401 - registers itself
 from warpzone.algorithms import ppo as _ppo  # noqa: F401 - registers itself
 from warpzone.algorithms import vtrace as _vtrace  # noqa: F401 - registers itself
 from warpzone.algorithms.base import Algorithm

@@ -14,7 +14,7 @@ from ray.exceptions import RayTaskError
 from warpzone.cluster.losses import LOSSES
 from warpzone.cluster.options import ClusterOptions
 from warpzone.cluster.played_rollout import PlayedRollout, Policy
-from warpzone.cluster.rollout_actor import RolloutActor
+from warpzone.cluster.policy_board import PolicyBoard, RemoteActor
 from warpzone.config import TrainConfig
 from warpzone.errors import ClusterError
 
@@ -79,6 +79,7 @@ class ActorPool:
         # first, so no actor has to wait for the others.
         self._calls: dict[Any, ActorState] = {}
         self._policy: Any = None
+        self._board: Any = None
         self._version = self._steps = 0
         self._created = self._rollouts = self._deaths_in_a_row = 0
         self._wanted, self._sized = 0, -_SIZE_SECONDS
@@ -98,6 +99,10 @@ class ActorPool:
             steps: Environment steps of the run so far.
         """
         self._policy, self._version, self._steps = ray.put(policy), policy.version, steps
+        if self._board is None:
+            self._board = ray.remote(PolicyBoard).options(num_cpus=0).remote([self._policy])
+        else:
+            self._board.put.remote([self._policy])
         self._resize()
         for actor in self._actors.values():
             self._fill(actor)
@@ -124,9 +129,11 @@ class ActorPool:
         """Ends all actors."""
         for actor in self._actors.values():
             ray.kill(actor.handle)
+        if self._board is not None:
+            ray.kill(self._board)
         self._actors.clear()
         self._calls.clear()
-        self._policy = None
+        self._policy = self._board = None
 
     def _receive(self, actor: ActorState, ref: Any) -> PlayedRollout | None:
         """Handles a finished call; returns a rollout if it can be learned from."""
@@ -157,7 +164,7 @@ class ActorPool:
             self._rollouts += 1
             actor.rollouts += 1
             asks = self._rollouts % _KNOWLEDGE_INTERVAL == 0
-            self._calls[actor.handle.collect.remote(self._policy, self._steps, asks)] = actor
+            self._calls[actor.handle.play.remote(self._board, self._steps, asks)] = actor
 
     def _bury(self, actor: ActorState, error: Exception) -> None:
         del self._actors[actor.number]
@@ -186,7 +193,7 @@ class ActorPool:
 
     def _create(self) -> None:
         number, self._created = self._created, self._created + 1
-        remote = ray.remote(RolloutActor).options(
+        remote = ray.remote(RemoteActor).options(
             num_cpus=self._options.cpus_per_actor, max_restarts=0, scheduling_strategy="SPREAD"
         )
         handle = remote.remote(number, self._make_config(number), self.knowledge)

@@ -10,28 +10,47 @@ from warpzone.errors import ClusterError
 from warpzone.system.cpu import processor_cores
 from warpzone.system.extras import require_extra
 
-# Variables that Ray reads when it is imported. Without the last one, a local Ray uses the address
-# of the network interface even if it is asked for the loopback interface.
-_EVERYWHERE = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_agent_register_timeout_ms": "120000"}
-_LOCAL = {**_EVERYWHERE, "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
+# Variables that Ray reads when it is imported, or when it starts its processes.
+_USAGE_STATISTICS = "RAY_USAGE_STATS_ENABLED"
+_LOCAL = {
+    _USAGE_STATISTICS: "0",
+    # Otherwise, a local Ray uses the address of the network interface even if it is asked for the
+    # loopback interface.
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
+    # Ray gives its workers a low priority by default, but actors are the main load of a run.
+    "RAY_worker_niceness": "0",
+    # A busy machine starts processes slowly.
+    "RAY_agent_register_timeout_ms": "120000",
+    "RAY_worker_register_timeout_seconds": "300",
+}
 _LOOPBACK = "127.0.0.1"
-_STORE_BYTES = 512 << 20  # Two rollouts per actor and the weights; nothing else is stored.
+# Of the object store, for two rollouts of each actor and one that is learned from: 90 MB with
+# images. Nothing else but the weights is stored.
+_STORE_BYTES, _STORE_BYTES_PER_ACTOR = 256 << 20, 128 << 20
+
+
+def set_local_variables() -> None:
+    """Sets environment variables for a Ray on this machine; call it before Ray is imported."""
+    for name, value in _LOCAL.items():
+        os.environ.setdefault(name, value)
 
 
 @contextmanager
-def connected_ray(address: str | None) -> Iterator[None]:
+def connected_ray(address: str | None, actors: int = 0) -> Iterator[None]:
     """Connects to Ray, and disconnects at the end; a local Ray is stopped.
 
     Args:
         address: Address of a running cluster; None starts Ray on this machine, with its ports
             bound to the loopback interface and without its dashboard.
+        actors: Number of actors that a local Ray has room for; 0 means one per core.
 
     Raises:
         MissingExtraError: Ray is not installed.
         ClusterError: Ray cannot be started or reached.
     """
-    for name, value in (_LOCAL if address is None else _EVERYWHERE).items():
-        os.environ.setdefault(name, value)
+    os.environ.setdefault(_USAGE_STATISTICS, "0")
+    if address is None:
+        set_local_variables()
     require_extra("cluster")
     import ray
 
@@ -41,7 +60,8 @@ def connected_ray(address: str | None) -> Iterator[None]:
             ray.init(
                 address="local",
                 num_cpus=processor_cores(),
-                object_store_memory=_STORE_BYTES,
+                object_store_memory=_STORE_BYTES
+                + _STORE_BYTES_PER_ACTOR * (actors or processor_cores()),
                 include_dashboard=False,
                 _node_ip_address=_LOOPBACK,
                 **options,

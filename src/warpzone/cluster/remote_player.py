@@ -111,7 +111,7 @@ class RemotePlayer(Player):
         _log.info("%s", self.parts.acting)
         if self._config.learn.algo == "ppo":
             _log.warning(
-                "PPO does not correct the targets for the age of rollouts; use --algo vtrace"
+                "PPO does not correct the targets for the age of rollouts; use --algo appo"
             )
 
     def take(self, steps: int) -> Rollout:

@@ -13,7 +13,7 @@ from warpzone.config import Partial, TrainConfig
 from warpzone.config.resolve import DEFAULT_PRESET
 
 # What training with actors uses instead of the preset's values, unless options say otherwise.
-_DEFAULTS: Partial = {"learn": {"algo": "vtrace"}, "replay": {"capacity": 0}}
+_DEFAULTS: Partial = {"learn": {"algo": "appo"}, "replay": {"capacity": 0}}
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class ClusterTrain(ClusterOptions, Train):
     update of the learner. Actors that die are replaced, and machines that join the cluster are
     used. The run is an ordinary one: `warpzone train --resume` continues it on one machine, and
     this command continues a run of `warpzone train`. All options of `warpzone train` are accepted;
-    the algorithm is V-trace, which corrects for the age of rollouts, and there is no replay.
+    the algorithm is APPO, which corrects for the age of rollouts (V-trace), without replay.
 
     Examples:
       warpzone cluster train --level 1-1 --obs tiles --actors 2
@@ -56,7 +56,7 @@ class ClusterTrain(ClusterOptions, Train):
     def _train_with(self, options: ClusterOptions, config: TrainConfig, target: Path | None) -> int:
         from warpzone.cluster.ray_session import connected_ray
 
-        with connected_ray(options.address):
+        with connected_ray(options.address, options.actors):
             from warpzone.cluster.remote_player import RemotePlayer
             from warpzone.training.trainer import Trainer
 

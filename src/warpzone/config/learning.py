@@ -68,9 +68,9 @@ class LearnOptions:
 
     algo: str = option(
         "ppo",
-        "Algorithm: ppo, vtrace (as in IMPALA), or an algorithm registered by a plug-in. vtrace "
-        "makes one pass over each rollout and sets suitable defaults for the options that you do "
-        "not set yourself.",
+        "Algorithm: ppo, appo (PPO with V-trace targets, for rollouts of older policies), vtrace "
+        "(as in IMPALA), or an algorithm registered by a plug-in. vtrace makes one pass over each "
+        "rollout and sets suitable defaults for the options that you do not set yourself.",
         registry="algorithm",
         metavar="NAME",
         everyday=True,
