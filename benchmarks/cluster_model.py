@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import heapq
 import random
+from bisect import bisect_right
 from dataclasses import dataclass, replace
 
 NODES = (1, 2, 4, 8, 16, 32, 64, 125, 250, 500, 1000)
@@ -36,6 +37,8 @@ class Costs:
         store: Bytes per second that the learner copies out of the object store.
         actors_per_node: Actors on each node.
         jitter: Standard deviation of an actor's time per rollout, as a fraction.
+        cores: Cores that all actors and the learner share, for local nodes on one machine; 0 means
+            that each has a core of its own. Only the formula knows it.
     """
 
     actor: float = 9_600.0
@@ -47,6 +50,7 @@ class Costs:
     store: float = 2.0e9
     actors_per_node: int = 16
     jitter: float = 0.1
+    cores: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -69,8 +73,7 @@ class Prediction:
 def predict(costs: Costs, nodes: int) -> Prediction:
     """Returns the throughput of a cluster from the smallest of its limits."""
     actors = nodes * costs.actors_per_node
-    # The learner receives every rollout, and sends the new weights to the actor that played it:
-    # only that actor gets new work.
+    # The learner receives every rollout, and sends weights to each actor that begins one.
     rollouts_in = costs.network / costs.rollout_bytes
     versions_out = costs.network / costs.weight_bytes
     limits = {
@@ -80,17 +83,22 @@ def predict(costs: Costs, nodes: int) -> Prediction:
         "network (rollouts)": rollouts_in * costs.rollout_steps,
         "network (weights)": versions_out * costs.rollout_steps,
     }
+    if costs.cores:
+        limits["cores"] = costs.cores / (1.0 / costs.actor + 1.0 / limits["learner"])
     bottleneck = min(limits, key=lambda name: limits[name])
     others = min(value for name, value in limits.items() if name != "learner")
-    lag = _lag(actors, saturated=bottleneck != "actors")
+    lag = _lag(actors, saturated=bottleneck not in ("actors", "cores"))
     learners = max(1, -(-int(others) // int(limits["learner"])))
     return Prediction(limits[bottleneck], bottleneck, lag, learners)
 
 
 def _lag(actors: int, *, saturated: bool) -> float:
-    """Returns the mean lag: rollouts that are learned from between submission and learning."""
-    in_flight = IN_FLIGHT * actors
-    return float(in_flight - 1) if saturated or actors > 1 else 1.0
+    """Returns the mean lag: updates between the start of a rollout and learning from it.
+
+    While an actor plays, every other actor finishes one rollout, and its own last one is learned
+    from. If the learner is the bottleneck, all rollouts in flight but one wait for it instead.
+    """
+    return float(IN_FLIGHT * actors - 1 if saturated else actors)
 
 
 def simulate(costs: Costs, nodes: int, updates: int = 2_000, seed: int = 0) -> Prediction:
@@ -100,34 +108,36 @@ def simulate(costs: Costs, nodes: int, updates: int = 2_000, seed: int = 0) -> P
     learn = costs.rollout_steps / costs.learner + costs.rollout_bytes / costs.store
     receive = costs.rollout_bytes / costs.network
     send = costs.weight_bytes / costs.network
-    finished: list[tuple[float, int, int]] = []  # Time, actor, version.
+    finished: list[tuple[float, int, float]] = []  # End, actor, begin.
     free = [0.0] * actors
 
-    def submit(actor: int, now: float, version: int) -> None:
+    def submit(actor: int, now: float) -> None:
         begun = max(now, free[actor])
         play = costs.rollout_steps / costs.actor * max(0.1, chance.gauss(1.0, costs.jitter))
         free[actor] = begun + play
-        heapq.heappush(finished, (free[actor], actor, version))
+        heapq.heappush(finished, (free[actor], actor, begun))
 
     for actor in range(actors):
         for _ in range(IN_FLIGHT):
-            submit(actor, 0.0, 0)
+            submit(actor, 0.0)
+    published = [0.0]  # When each version became available.
     now = link_in = link_out = 0.0
     lags, middle = 0, 0.0
     holders: dict[int, int] = {}  # Version that each node has.
     for version in range(updates):
-        ended, actor, played = heapq.heappop(finished)
+        ended, actor, begun = heapq.heappop(finished)
         link_in = max(link_in, ended) + receive
         now = max(now, link_in) + learn
         if version >= updates // 2:
-            lags += version - played
+            lags += version - (bisect_right(published, begun) - 1)
         else:
             middle = now
         node = actor // costs.actors_per_node
         if holders.get(node) != version + 1:
             holders[node] = version + 1
             link_out = max(link_out, now) + send
-        submit(actor, max(now, link_out), version + 1)
+        published.append(now)
+        submit(actor, max(now, link_out))
     measured = updates - updates // 2
     speed = measured * costs.rollout_steps / (now - middle)
     guess = predict(costs, nodes)

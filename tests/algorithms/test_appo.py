@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
 import torch
 from torch import Tensor
 
 from warpzone.algorithms.base import Batch, CollectedRollout, Targets
 from warpzone.algorithms.build import make_algorithm
 from warpzone.algorithms.returns import Steps
+from warpzone.algorithms.vtrace import BEFORE, RHO
 from warpzone.config import LearnOptions
 from warpzone.models.actor_critic import Decision, log_prob
 
@@ -34,23 +38,29 @@ def make_rollout(logits: Tensor, older: Tensor) -> CollectedRollout:
     )
 
 
+def make_batch(actions: Tensor, log_probs: Tensor, advantages: Tensor) -> Batch:
+    """A minibatch of which only the policy learns."""
+    return Batch(
+        obs={},
+        state=torch.zeros(0),
+        first=torch.zeros(actions.shape, dtype=torch.bool),
+        actions=actions,
+        log_probs=log_probs,
+        advantages=advantages,
+        returns=torch.zeros(actions.shape),
+        mask=None,
+        ent_coef=0.0,
+        extra={},
+    )
+
+
 def gradient(algorithm: str, logits: Tensor, rollout: CollectedRollout, moved: Tensor) -> Tensor:
     """Gradient of the loss with respect to logits that have moved since the update began."""
     made = make_algorithm(LearnOptions(algo=algorithm))
     targets: Targets = made.targets(rollout)
     now = (logits + moved).requires_grad_()
-    batch = Batch(
-        obs={},
-        state=torch.zeros(0),
-        first=torch.zeros(STEPS, ENVS, dtype=torch.bool),
-        actions=rollout.actions,
-        log_probs=rollout.log_probs,
-        advantages=targets.advantages,
-        returns=targets.returns,
-        mask=None,
-        ent_coef=0.0,
-        extra=targets.extra,
-    )
+    batch = make_batch(rollout.actions, rollout.log_probs, targets.advantages)
+    batch = replace(batch, extra=targets.extra)
     made.loss(batch, make_decision(now)).total.backward()
     assert now.grad is not None
     return now.grad
@@ -65,12 +75,27 @@ def test_the_first_step_of_an_update_is_that_of_vtrace_however_old_the_rollout_i
     assert not torch.allclose(gradient("ppo", logits, rollout, still), expected, atol=1e-3)
 
 
+@pytest.mark.parametrize("algorithm", ["appo", "vtrace"])
+def test_equal_advantages_do_not_push_the_policy_away_from_the_older_one(algorithm: str) -> None:
+    generator = torch.Generator().manual_seed(0)
+    logits = torch.randn(STEPS, ENVS, ACTIONS, generator=generator, requires_grad=True)
+    actions = torch.randint(ACTIONS, (STEPS, ENVS), generator=generator)
+    before = log_prob(logits.detach(), actions)
+    rho = torch.rand(STEPS, ENVS, generator=generator)
+    batch = make_batch(actions, before - rho.log(), torch.ones(STEPS, ENVS))
+    batch = replace(batch, extra={BEFORE: before, RHO: rho})
+    made = make_algorithm(LearnOptions(algo=algorithm))
+    made.loss(batch, make_decision(logits)).total.backward()
+    assert logits.grad is not None
+    assert torch.all(logits.grad == 0)
+
+
 def test_steps_end_where_the_policy_has_moved_too_far_since_the_update_began() -> None:
     logits = torch.zeros(STEPS, ENVS, ACTIONS)
     rollout = make_rollout(logits, logits)
     made = make_algorithm(LearnOptions(algo="appo"))
-    good = made.targets(rollout).advantages
-    good = good > good.mean()
+    advantages = made.targets(rollout).advantages
+    good = advantages > advantages.mean()
     # Every action of this rollout is now more likely by far than the clipping range allows.
     moved = 3.0 * torch.nn.functional.one_hot(rollout.actions, ACTIONS)
     found = gradient("appo", logits, rollout, moved).abs().sum(dim=-1)

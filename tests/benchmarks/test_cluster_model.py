@@ -37,3 +37,17 @@ def test_the_bottleneck_moves_from_actors_to_the_learner_to_the_network() -> Non
 def test_a_saturated_learner_makes_rollouts_as_old_as_the_number_in_flight() -> None:
     costs = model.Costs(learner=5e3, actors_per_node=4)
     assert model.simulate(costs, 2).lag == pytest.approx(2 * 8 - 1, abs=1)
+
+
+def test_with_slow_actors_a_rollout_is_as_old_as_their_number() -> None:
+    costs = model.Costs(learner=1e9, actors_per_node=4)
+    assert model.simulate(costs, 2).lag == pytest.approx(8, abs=1)
+    assert model.predict(costs, 2).lag == 8
+
+
+def test_local_nodes_share_the_cores_of_their_machine() -> None:
+    costs = model.Costs(actor=1e4, learner=1e4, store=1e15, actors_per_node=1, cores=2)
+    assert model.predict(costs, 1).steps_per_second == pytest.approx(1e4)
+    assert model.predict(costs, 2).bottleneck in ("cores", "learner")
+    fast = model.Costs(actor=1e4, learner=1e9, store=1e15, actors_per_node=1, cores=2)
+    assert model.predict(fast, 4).steps_per_second == pytest.approx(2e4, rel=0.01)

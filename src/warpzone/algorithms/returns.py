@@ -70,6 +70,7 @@ def vtrace(
     *,
     rho_clip: float = 1.0,
     c_clip: float = 1.0,
+    weighted: bool = True,
 ) -> Advantages:
     """Computes V-trace targets and policy-gradient advantages (Espeholt et al., 2018).
 
@@ -81,6 +82,7 @@ def vtrace(
         gae_lambda: Additional factor on the trace coefficients.
         rho_clip: Upper bound of the importance weights of the temporal differences (rho-bar).
         c_clip: Upper bound of the importance weights of the traces (c-bar).
+        weighted: Whether advantages include the importance weights, as in the paper.
     """
     ratios = log_ratios.exp()
     rho = ratios.clamp(max=rho_clip)
@@ -89,8 +91,8 @@ def vtrace(
     # The next state's value is its own target, except at the end of an episode or the rollout.
     following = steps.next_values.clone()
     following[:-1] = torch.where(steps.ended[:-1], steps.next_values[:-1], targets[1:])
-    advantages = rho * steps._replace(next_values=following).td_errors(gamma)
-    return Advantages(advantages, targets)
+    advantages = steps._replace(next_values=following).td_errors(gamma)
+    return Advantages(rho * advantages if weighted else advantages, targets)
 
 
 def _continues(steps: Steps) -> Tensor:

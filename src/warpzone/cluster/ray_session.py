@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from warpzone.errors import ClusterError
 from warpzone.system.cpu import processor_cores
 from warpzone.system.extras import require_extra
+
+_log = logging.getLogger(__name__)
 
 # Variables that Ray reads when it is imported, or when it starts its processes.
 _USAGE_STATISTICS = "RAY_USAGE_STATS_ENABLED"
@@ -24,6 +28,12 @@ _LOCAL = {
     "RAY_worker_register_timeout_seconds": "300",
 }
 _LOOPBACK = "127.0.0.1"
+_STARTS = 3  # Ray waits for half a minute, which may not suffice on a busy machine.
+_OPTIONS: dict[str, Any] = {
+    "log_to_driver": False,
+    "configure_logging": False,
+    "namespace": "warpzone",
+}
 # Of the object store, for two rollouts of each actor and one that is learned from: 90 MB with
 # images. Nothing else but the weights is stored.
 _STORE_BYTES, _STORE_BYTES_PER_ACTOR = 256 << 20, 128 << 20
@@ -54,20 +64,11 @@ def connected_ray(address: str | None, actors: int = 0) -> Iterator[None]:
     require_extra("cluster")
     import ray
 
-    options = {"log_to_driver": False, "configure_logging": False, "namespace": "warpzone"}
     try:
         if address is None:
-            ray.init(
-                address="local",
-                num_cpus=processor_cores(),
-                object_store_memory=_STORE_BYTES
-                + _STORE_BYTES_PER_ACTOR * (actors or processor_cores()),
-                include_dashboard=False,
-                _node_ip_address=_LOOPBACK,
-                **options,
-            )
+            _start_local(actors)
         else:
-            ray.init(address=address, **options)
+            ray.init(address=address, **_OPTIONS)
     except Exception as error:  # Ray raises plain exceptions, such as for slow starts.
         reason = str(error).strip().partition("\n")[0]
         where = "on this machine" if address is None else f"at {address}"
@@ -76,3 +77,26 @@ def connected_ray(address: str | None, actors: int = 0) -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
+
+
+def _start_local(actors: int) -> None:
+    import ray
+
+    store = _STORE_BYTES + _STORE_BYTES_PER_ACTOR * (actors or processor_cores())
+    for attempt in range(1, _STARTS + 1):
+        try:
+            ray.init(
+                address="local",
+                num_cpus=processor_cores(),
+                object_store_memory=store,
+                include_dashboard=False,
+                _node_ip_address=_LOOPBACK,
+                **_OPTIONS,
+            )
+        except Exception:
+            ray.shutdown()
+            if attempt == _STARTS:
+                raise
+            _log.warning("Ray did not start in time and is started again")
+        else:
+            return
