@@ -19,7 +19,6 @@ from ray.exceptions import RayActorError, RayTaskError
 
 from warpzone.cluster import actor_pool
 from warpzone.cluster.actor_pool import IN_FLIGHT, ActorPool
-from warpzone.cluster.policy_board import PolicyBoard
 
 
 class Call:
@@ -65,15 +64,13 @@ class FakeRay:
         self.actors: list[FakeActor] = []
         self.killed: list[FakeActor | FakeBoard] = []
 
-    def remote(self, kind: type) -> Any:
-        class Creator:
-            def options(creator, **_: Any) -> Creator:  # noqa: N805
-                return creator
+    def remote(self, _: type) -> FakeRay:
+        return self
 
-            def remote(creator, first: Any, *_: Any) -> FakeActor | FakeBoard:  # noqa: N805
-                if kind is PolicyBoard:
-                    return FakeBoard(first)
-                self.actors.append(FakeActor(first))
+    def options(self, **_: Any) -> Any:
+        class Creator:
+            def remote(creator, number: int, *_: Any) -> FakeActor:  # noqa: N805
+                self.actors.append(FakeActor(number))
                 return self.actors[-1]
 
         return Creator()
@@ -102,6 +99,7 @@ class FakeRay:
 def fake(monkeypatch: pytest.MonkeyPatch) -> FakeRay:
     ray = FakeRay(cpus=3)
     monkeypatch.setattr(actor_pool, "ray", ray)
+    monkeypatch.setattr(actor_pool, "start_board", FakeBoard)
     return ray
 
 

@@ -14,7 +14,7 @@ from ray.exceptions import RayTaskError
 from warpzone.cluster.losses import LOSSES
 from warpzone.cluster.options import ClusterOptions
 from warpzone.cluster.played_rollout import PlayedRollout, Policy
-from warpzone.cluster.policy_board import PolicyBoard, RemoteActor
+from warpzone.cluster.policy_board import RemoteActor, start_board
 from warpzone.config import TrainConfig
 from warpzone.errors import ClusterError
 
@@ -100,7 +100,7 @@ class ActorPool:
         """
         self._policy, self._version, self._steps = ray.put(policy), policy.version, steps
         if self._board is None:
-            self._board = ray.remote(PolicyBoard).options(num_cpus=0).remote([self._policy])
+            self._board = start_board([self._policy])
         else:
             self._board.put.remote([self._policy])
         self._resize()

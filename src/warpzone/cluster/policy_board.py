@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import ray
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from warpzone.cluster.played_rollout import PlayedRollout, Policy
 from warpzone.cluster.rollout_actor import RolloutActor
@@ -49,3 +50,18 @@ class RemoteActor(RolloutActor):
         [reference] = ray.get(board.latest.remote())
         policy: Policy = ray.get(reference)
         return self.collect(policy, steps, asks_knowledge)
+
+
+def start_board(policy: list[Any]) -> Any:
+    """Starts a policy board on this machine, with which the run would end anyway.
+
+    Args:
+        policy: A list with the reference of the first policy.
+
+    Returns:
+        Ray's handle.
+    """
+    here = ray.get_runtime_context().get_node_id()
+    place = NodeAffinitySchedulingStrategy(node_id=here, soft=False)
+    board = ray.remote(PolicyBoard).options(num_cpus=0, scheduling_strategy=place)
+    return board.remote(policy)
