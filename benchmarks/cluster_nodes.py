@@ -1,6 +1,6 @@
 """Trains 1-1 on two local Ray nodes; one is killed in mid-run, and another one joins later.
 
-Every process of the first node is killed with SIGKILL after 40 updates; a new node joins after 80.
+Every process of the first node is killed with SIGKILL after 20 updates; a new node joins after 40.
 Training must continue through both, the counts of steps must be exact, and 90 % of 400 fresh
 episodes (sticky actions 0.25 per frame, up to 30 no-op frames) must clear the level at the end.
 
@@ -29,7 +29,7 @@ from warpzone.training.trainer import Trainer
 if TYPE_CHECKING:
     from ray.cluster_utils import Cluster
 
-KILL_AT, JOIN_AT = 40, 80
+KILL_AT, JOIN_AT = 20, 40
 GOAL, EPISODES, SEED = 0.9, 400, 2_000_000
 
 
