@@ -25,7 +25,8 @@ class Costs:
     """Costs of one kind of run.
 
     The defaults of actors, learner and bytes were measured for tiles with the preset cpu-quick and
-    V-trace, per second of CPU time of one core. Network and object store are assumptions.
+    APPO, per second of CPU time of one core (benchmarks/cluster_efficiency.py). Network and object
+    store are assumptions.
 
     Attributes:
         actor: Environment steps per second and actor.
@@ -41,10 +42,10 @@ class Costs:
             that each has a core of its own. Only the formula knows it.
     """
 
-    actor: float = 9_600.0
-    learner: float = 31_600.0
-    rollout_steps: int = 2_048
-    rollout_bytes: float = 7.06e6
+    actor: float = 23_100.0
+    learner: float = 14_300.0
+    rollout_steps: int = 4_096
+    rollout_bytes: float = 14.1e6
     weight_bytes: float = 3.47e6
     network: float = 1.25e9
     store: float = 2.0e9

@@ -27,7 +27,7 @@ def test_formula_and_simulation_agree(nodes: int, learner: float) -> None:
 
 
 def test_the_bottleneck_moves_from_actors_to_the_learner_to_the_network() -> None:
-    costs = model.Costs(learner=3e5)
+    costs = model.Costs(actor=1e4, learner=3e5)
     assert model.predict(costs, 1).bottleneck == "actors"
     assert model.predict(costs, 8).bottleneck == "learner"
     fast = model.Costs(learner=1e9, network=1e8, store=1e12)

@@ -73,7 +73,7 @@ def test_all_ports_of_a_local_cluster_are_bound_to_the_loopback_interface(tmp_pa
         finally:
             program.send_signal(signal.SIGTERM)
     assert {"gcs_server", "raylet"} <= listening.keys()
-    assert any("RolloutActor" in name for name in listening)
+    assert any("RemoteActor" in name for name in listening)
     outside = {name: ips for name, ips in listening.items() if not all(map(is_loopback, ips))}
     assert not outside
 
@@ -106,7 +106,7 @@ def test_a_killed_actor_is_replaced_and_the_counts_stay_exact(tmp_path: Path) ->
             pids = [
                 process.pid
                 for process in psutil.Process().children(recursive=True)
-                if "RolloutActor" in " ".join(process.cmdline())
+                if "RemoteActor" in " ".join(process.cmdline())
             ]
             os.kill(pids[0], signal.SIGKILL)
             killed.append(pids[0])

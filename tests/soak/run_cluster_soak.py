@@ -63,7 +63,7 @@ class Killer:
     def _kill(self) -> None:
         for process in psutil.Process().children(recursive=True):
             with suppress(psutil.NoSuchProcess):  # It has just ended by itself.
-                if "RolloutActor" in " ".join(process.cmdline()):
+                if "RemoteActor" in " ".join(process.cmdline()):
                     process.kill()
                     self.kills += 1
                     return
