@@ -266,6 +266,17 @@ CASES: dict[str, list[Case]] = {
             ("-o", "new", "--levels", "1-1", *SMALL),
             spoil.link("new/runs/1-1", "runs"),
         ),
+        Case("no jobs", ("-o", "new", "--jobs", "0")),
+        Case(
+            "foreign files, found by a worker",
+            ("-o", "new", "--levels", "1-1", "--jobs", "2", *SMALL),
+            spoil.content("new/runs/1-1/thesis.tex", b"precious"),
+        ),
+        Case(
+            "a file where logs belong",
+            ("-o", "new", "--levels", "1-1", "--jobs", "2", *SMALL),
+            spoil.content("new/logs", b"x"),
+        ),
     ],
     "sweep": [
         *(

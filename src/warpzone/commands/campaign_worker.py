@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from warpzone.campaign.board_files import updating
 from warpzone.campaign.open import print_line
 from warpzone.campaign.plan import tasks_of
 from warpzone.campaign.state import asked_for
@@ -32,8 +33,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--resume-with-changes", action="store_true")
     given = parser.parse_args(arguments)
     stop_with_parent()
-    (given.folder / LOCKS).mkdir(exist_ok=True)
     try:
+        with updating(given.folder):
+            (given.folder / LOCKS).mkdir(exist_ok=True)
         with file_lock(given.folder / LOCKS / f"{given.run}.lock", _LOCK_SECONDS):
             return _train(given)
     except WarpzoneError as error:

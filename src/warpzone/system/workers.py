@@ -18,7 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from warpzone.errors import WorkerError
 from warpzone.system.cpu import processor_cores
+from warpzone.system.os_errors import describe_os_error
 from warpzone.system.signals import StopRequest
 
 EXIT_INTERRUPTED = 3
@@ -120,9 +122,18 @@ def launch(job: Job, folder: Path | None = None) -> subprocess.Popen[bytes]:
     Args:
         job: The job.
         folder: Its working directory; that of this process by default.
+
+    Raises:
+        WorkerError: The log cannot be written.
     """
-    job.log.parent.mkdir(exist_ok=True)
-    with job.log.open("ab") as log:
+    try:
+        job.log.parent.mkdir(exist_ok=True)
+        log = job.log.open("ab")
+    except OSError as error:
+        raise WorkerError(
+            f"{job.log} cannot be written ({describe_os_error(error)}); check the folder"
+        ) from error
+    with log:
         return subprocess.Popen(
             [sys.executable, "-m", job.module, *job.arguments],
             stdin=subprocess.PIPE,

@@ -121,7 +121,7 @@ _LEARN = [
     Metric("learn/value_mean", "", "Mean value estimate of the rollout."),
     Metric("learn/advantage_std", "", "Standard deviation of the advantages before normalization."),
     Metric("learn/epochs", "epochs", "Epochs per rollout; --target-kl may end them early."),
-    Metric("learn/rho_mean", "", "Mean clipped importance ratio; only with V-trace."),
+    Metric("learn/rho_mean", "", "Mean clipped importance ratio; only with APPO and V-trace."),
     _count("learn/skipped", "steps", "Optimizer steps skipped since the start of the run."),
 ]
 
