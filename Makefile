@@ -88,7 +88,7 @@ sanitize: setup  ## Run the native tests with AddressSanitizer and UBSan
 # The parts with threads of their own. TSan reserves addresses that a randomized layout may use, so
 # the layout is fixed where the tool for it exists.
 THREADED_TESTS := common_task_queue_test vector_async_test policy_player_test policy_row_adam_test \
-	policy_sparse_linear_test policy_image_blocks_test
+	policy_sparse_linear_test policy_image_blocks_test policy_image_convolutions_test
 sanitize-threads: setup  ## Run the native tests of threaded code with ThreadSanitizer
 	$(CMAKE) -S . -B build/sanitize-threads $(GENERATOR) -DCMAKE_BUILD_TYPE=Release \
 		-DWARPZONE_BINDINGS=OFF -DWARPZONE_NATIVE_TESTS=ON -DWARPZONE_SANITIZE_THREADS=ON

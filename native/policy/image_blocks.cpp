@@ -4,8 +4,6 @@
 #include <array>
 #include <bit>
 #include <cstring>
-#include <stdexcept>
-#include <string>
 #include <type_traits>
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -18,7 +16,6 @@
 namespace warpzone::policy {
 namespace {
 
-constexpr int kBlock = ImageBlocks::kBlock;
 constexpr std::size_t kImagesPerPiece = 8;
 constexpr float kScale = 1.0F / 128.0F;
 
@@ -36,13 +33,13 @@ template <typename Number>
 WARPZONE_INLINE void write_blocks(const std::uint8_t* image, ImageShape shape, int background,
                                   Number* out) {
   const int plane = shape.height * shape.width;
-  for (int y = 0; y < shape.height; y += kBlock) {
-    for (int x = 0; x < shape.width; x += kBlock) {
+  for (int y = 0; y < shape.height; y += kBlockSide) {
+    for (int x = 0; x < shape.width; x += kBlockSide) {
       const std::uint8_t* corner = image + y * shape.width + x;
-      for (int i = 0; i < shape.planes; ++i, corner += plane, out += kBlock * kBlock) {
-        std::array<std::uint8_t, kBlock * kBlock> block;
-        for (int row = 0; row < kBlock; ++row) {
-          std::memcpy(block.data() + row * kBlock, corner + row * shape.width, kBlock);
+      for (int i = 0; i < shape.planes; ++i, corner += plane, out += kBlockSide * kBlockSide) {
+        std::array<std::uint8_t, kBlockSide * kBlockSide> block;
+        for (int row = 0; row < kBlockSide; ++row) {
+          std::memcpy(block.data() + row * kBlockSide, corner + row * shape.width, kBlockSide);
         }
         for (std::size_t pixel = 0; pixel < block.size(); ++pixel) {
           out[pixel] =
@@ -74,31 +71,7 @@ void write_image(const std::uint8_t* image, ImageShape shape, int background, Nu
 }  // namespace
 
 ImageBlocks::ImageBlocks(ImageShape shape, int threads) : shape_(shape), workers_(threads) {
-  const auto fits = [](int side) { return side > 0 && side % kBlock == 0; };
-  if (shape.planes < 1 || !fits(shape.height) || !fits(shape.width)) {
-    throw std::invalid_argument("an image of " + std::to_string(shape.height) + " x " +
-                                std::to_string(shape.width) +
-                                " cannot be divided into blocks of 4 x 4 pixels");
-  }
-}
-
-std::size_t ImageBlocks::image_size() const {
-  return static_cast<std::size_t>(shape_.planes) * static_cast<std::size_t>(shape_.height) *
-         static_cast<std::size_t>(shape_.width);
-}
-
-int ImageBlocks::background_of(const std::uint8_t* image) const {
-  const std::uint8_t* newest = image + (shape_.planes - 1) * shape_.height * shape_.width;
-  std::array<int, 256> counts{};
-  int total = 0;
-  for (int y = 0; y < shape_.height; y += kBlock) {
-    for (int x = 0; x < shape_.width; x += kBlock, ++total) ++counts[newest[y * shape_.width + x]];
-  }
-  // The lower one of two medians, as in PyTorch.
-  int value = 0;
-  for (int below = counts[0]; 2 * below < total + total % 2; below += counts[++value]) {
-  }
-  return value;
+  check_blocks(shape);
 }
 
 void ImageBlocks::write(const std::uint8_t* images, std::size_t count, float* out) {
@@ -118,7 +91,7 @@ void ImageBlocks::write_all(const std::uint8_t* images, std::size_t count, Numbe
     const std::size_t begin = static_cast<std::size_t>(piece) * kImagesPerPiece;
     for (std::size_t i = begin; i < std::min(count, begin + kImagesPerPiece); ++i) {
       const std::uint8_t* image = images + i * size;
-      write_image(image, shape_, background_of(image), out + i * size);
+      write_image(image, shape_, background_of(image, shape_), out + i * size);
     }
   });
 }

@@ -6,12 +6,9 @@
 #include <mutex>
 
 #include "common/workers.hpp"
+#include "policy/image_shape.hpp"
 
 namespace warpzone::policy {
-
-struct ImageShape {
-  int planes = 0, height = 0, width = 0;
-};
 
 /// Moves blocks of 4 x 4 pixels into channels and centres the bytes: zero is the background, the
 /// median of every fourth pixel of the last plane, and 128 steps of grey are 1. Both are exact in
@@ -19,12 +16,10 @@ struct ImageShape {
 /// other.
 class ImageBlocks {
  public:
-  static constexpr int kBlock = 4;
-
   /// Throws std::invalid_argument unless height and width are multiples of four.
   ImageBlocks(ImageShape shape, int threads);
 
-  std::size_t image_size() const;
+  std::size_t image_size() const { return shape_.size(); }
 
   /// Writes `count` images, [count][height / 4][width / 4][planes * 16].
   void write(const std::uint8_t* images, std::size_t count, float* out);
@@ -34,7 +29,6 @@ class ImageBlocks {
  private:
   template <typename Number>
   void write_all(const std::uint8_t* images, std::size_t count, Number* out);
-  int background_of(const std::uint8_t* image) const;
 
   ImageShape shape_;
   Workers workers_;

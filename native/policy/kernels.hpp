@@ -1,16 +1,18 @@
 /// The inner loops of this folder, in the widest instructions that the processor has: sums of
-/// weighted rows of a matrix, and Adam.
+/// weighted rows of a matrix, Adam, and convolutions.
 ///
-/// The same sources (sum_rows.hpp, adam_rows.hpp) are compiled once for each instruction set, and
-/// the choice is made when the program runs, so that one build serves all machines. Every column is
-/// summed in the order of the list, whatever the instructions: levels differ only in whether a
-/// product is rounded before it is added.
+/// The same sources (sum_rows.hpp, adam_rows.hpp, convolution_loops.hpp) are compiled once for each
+/// instruction set, and the choice is made when the program runs, so that one build serves all
+/// machines. Every column is summed in the order of the list, whatever the instructions: levels
+/// differ only in whether a product is rounded before it is added.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
+
+#include "policy/convolution_kernels.hpp"
 
 namespace warpzone::policy {
 
@@ -58,6 +60,7 @@ struct Kernels {
   SumRows sum_rows;
   SumSquares sum_squares;
   AdamRow adam_row;
+  ConvolutionKernels convolutions;
 };
 
 /// Those that this processor can run, the slowest first.

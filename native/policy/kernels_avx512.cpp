@@ -13,7 +13,10 @@
 
 namespace warpzone::policy {
 
-const Kernels kAvx512Kernels{"avx512", sum_rows<16, 16>, sum_squares<16>, adam_row};
+// Products of pairs need more than AVX-512's foundation, so convolutions use AVX2, which every such
+// processor has.
+const Kernels kAvx512Kernels{"avx512", sum_rows<16, 16>, sum_squares<16>, adam_row,
+                             kAvx2Kernels.convolutions};
 
 }  // namespace warpzone::policy
 

@@ -84,7 +84,9 @@ class RunOptions:
     )
     precision: Literal["auto", "float32", "bfloat16", "float16"] = option(
         "auto",
-        "Precision of the forward pass; 'auto' uses bfloat16 where the hardware accelerates it.",
+        "Precision of the forward pass. 'auto' uses native code on the CPU where it applies, and "
+        "otherwise bfloat16 where the hardware accelerates it; native convolutions round weights "
+        "of the first layer to 16 bits, which 'float32' does not.",
     )
     acting: Literal["auto", "native", "torch"] = option(
         "auto",

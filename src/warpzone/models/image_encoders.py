@@ -14,6 +14,7 @@ from warpzone.models.image_blocks import (
     centred,
     image_blocks,
 )
+from warpzone.models.native_convolutions import ConvolutionKernel, NativeConvolutions
 
 
 class ImageEncoder(Encoder):
@@ -88,6 +89,7 @@ class SpaceToDepthEncoder(ImageEncoder):
         # The layout that `space_to_depth` produces.
         layers.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self._blocks: BlockReader | None = None
+        self._convolutions: NativeConvolutions | None = None
         super().__init__(layers, shape, size)
 
     def convert_with(self, kernel: BlockKernel) -> None:
@@ -98,10 +100,37 @@ class SpaceToDepthEncoder(ImageEncoder):
         """
         self._blocks = BlockReader(kernel)
 
+    def convolve_with(self, kernel: ConvolutionKernel) -> None:
+        """Computes both convolutions with native code on the CPU in full precision.
+
+        Args:
+            kernel: Kernel for images of this encoder's shape; both convolutions must have
+                `NATIVE_CHANNELS` channels.
+        """
+        self._convolutions = NativeConvolutions(kernel)
+
+    @property
+    def channels(self) -> tuple[int, int]:
+        """Channels of the two convolutions."""
+        first, second = self._layers_with_weights()
+        return first.out_channels, second.out_channels
+
     @property
     def converts_quickly(self) -> bool:
-        """Whether native code converts images."""
-        return self._blocks is not None
+        """Whether native code reads images."""
+        return self._blocks is not None or self._convolutions is not None
+
+    def forward(self, obs: Tensor) -> Tensor:
+        """Encodes images, prepared or not."""
+        native = self._convolutions
+        if native is None or obs.is_floating_point() or not native.can_read(obs):
+            return super().forward(obs)
+        convolved = native(*self._layers_with_weights(), obs)
+        return functional.relu(self.linear(convolved), inplace=True)
+
+    def _layers_with_weights(self) -> tuple[nn.Conv2d, nn.Conv2d]:
+        first, second = (layer for layer in self.layers if isinstance(layer, nn.Conv2d))
+        return first, second
 
     def prepare(self, obs: Tensor) -> Tensor:
         """Converts images to centered 4 x 4 blocks."""

@@ -57,8 +57,8 @@ def choose_precision(
     Args:
         config: Configuration of the run.
         device: Device of the network.
-        native: Whether native code chooses actions. It computes in float32, and the learner must
-            agree with it on probabilities.
+        native: Whether native code chooses actions or computes convolutions. Its results are
+            float32, and the learner must agree with it on probabilities.
     """
     if config.run.precision != "auto":
         return config.run.precision

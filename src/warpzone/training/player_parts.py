@@ -24,7 +24,11 @@ from warpzone.training.environments import TrainingEnvs, make_signals
 from warpzone.training.episode_log import EpisodeLog
 from warpzone.training.episode_returns import EpisodeReturns
 from warpzone.training.guidance.guidance import Guidance
-from warpzone.training.native_images import convert_images_natively
+from warpzone.training.native_images import (
+    convert_images_natively,
+    convolve_natively,
+    convolves_natively,
+)
 from warpzone.training.native_policy import NativePolicy
 from warpzone.training.native_rollouts import NativeCollector
 from warpzone.training.network import Inference, compile_model
@@ -81,12 +85,16 @@ class PlayerParts:
             is_wrapped=self.envs.is_wrapped,
             is_observed=bool(observers),
         )
-        self.precision = device.choose_precision(config, self.device, native=self.acting.native)
-        self.autocast = device.make_autocast(self.precision, self.device)
         space = self.envs.outer.single_observation_space
         model = make_model(config.model, space, self.envs.actions, config.run.plugins)
         self.model = place_model(model, self.device)
-        if not config.run.compile:  # The compiler cannot look into native code.
+        convolves = convolves_natively(self.model, space, self.device, config.run)
+        native = self.acting.native or convolves
+        self.precision = device.choose_precision(config, self.device, native=native)
+        self.autocast = device.make_autocast(self.precision, self.device)
+        if convolves:
+            convolve_natively(self.model, space)
+        elif not config.run.compile:  # The compiler cannot look into native code.
             convert_images_natively(self.model, space, self.device)
         self.policy = self._make_native_policy() if self.acting.native else None
         self.statistics = EpisodeStatistics()

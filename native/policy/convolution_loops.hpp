@@ -1,0 +1,372 @@
+/// Convolutions as templates over an instruction set. Included only by the files that compile them
+/// for one instruction set each; see sum_rows.hpp for why nothing here may be visible elsewhere.
+#pragma once
+
+#include <cstring>
+
+#include "policy/convolution_kernels.hpp"
+#include "policy/sum_rows.hpp"
+
+namespace warpzone::policy {
+namespace {
+
+/// A vector of `kWidth` integers or pairs that may lie anywhere in memory.
+template <int kWidth>
+struct PairVector {
+#if defined(__GNUC__)
+  typedef Pair Type __attribute__((vector_size(kWidth * sizeof(Pair)), aligned(4), may_alias));
+#endif
+};
+
+template <>
+struct PairVector<1> {
+  using Type = Pair;
+};
+
+// What `Instructions` need, for those that have no instruction for it:
+
+/// Two rows of 16-bit integers as pairs.
+template <int kWidth>
+inline typename PairVector<kWidth>::Type joined_pairs(const std::int16_t* low,
+                                                      const std::int16_t* high) {
+  std::int16_t both[2 * kWidth];
+  for (int i = 0; i < kWidth; ++i) {
+    both[2 * i] = low[i];
+    both[2 * i + 1] = high[i];
+  }
+  typename PairVector<kWidth>::Type pairs;
+  std::memcpy(&pairs, both, sizeof pairs);
+  return pairs;
+}
+
+/// Bits of the places in which two vectors differ.
+template <int kWidth>
+inline std::uint64_t differing_places(typename PairVector<kWidth>::Type a,
+                                      typename PairVector<kWidth>::Type b) {
+  Pair one[kWidth], other[kWidth];
+  std::memcpy(one, &a, sizeof a);
+  std::memcpy(other, &b, sizeof b);
+  std::uint64_t bits = 0;
+  for (int i = 0; i < kWidth; ++i) bits |= std::uint64_t{one[i] != other[i]} << i;
+  return bits;
+}
+
+/// sum + a.low * b.low + a.high * b.high
+template <typename Type>
+inline Type add_pair_products(Type sum, Type a, Type b) {
+  return sum + ((a << 16) >> 16) * ((b << 16) >> 16) + (a >> 16) * (b >> 16);
+}
+
+/// `Instructions` has the width of vectors and `add_products`, `joined` and `differing` for pairs.
+template <typename Instructions>
+class ConvolutionLoops {
+ public:
+  static constexpr ConvolutionKernels kernels() {
+    return {read_row,     arrange_pairs,   first_forward,  first_gradient,
+            add_products, second_gradient, rectify_slopes, round_slopes};
+  }
+
+ private:
+  static constexpr int kWidth = Instructions::kWidth;
+  static constexpr int kVectors = kChannels / kWidth;
+  using Float = typename Vector<kWidth>::Type;
+  using Pairs = typename PairVector<kWidth>::Type;
+
+  static const Float& floats(const float* at) { return *reinterpret_cast<const Float*>(at); }
+  static Float& floats(float* at) { return *reinterpret_cast<Float*>(at); }
+  static const Pairs& pairs(const Pair* at) { return *reinterpret_cast<const Pairs*>(at); }
+  static Pairs& pairs(Pair* at) { return *reinterpret_cast<Pairs*>(at); }
+
+  static Float converted(Pairs sums) {
+    if constexpr (kWidth == 1) {
+      return static_cast<float>(sums);
+    } else {
+#if defined(__GNUC__)
+      return __builtin_convertvector(sums, Float);
+#endif
+    }
+  }
+
+  static std::size_t first_bit(std::uint64_t bits) {
+#if defined(__GNUC__)
+    return static_cast<std::size_t>(__builtin_ctzll(bits));
+#else
+    std::size_t bit = 0;
+    for (; (bits & 1) == 0; bits >>= 1) ++bit;
+    return bit;
+#endif
+  }
+
+  /// Where the outputs of a row begin within the grid.
+  static std::size_t row_offset(const ImageLayers& layers, int row) {
+    return static_cast<std::size_t>(((row + 1) * layers.grid_columns + 1) * kChannels);
+  }
+
+  /// Like PyTorch, keeps what is not a number.
+  static Float rectified(Float value) { return value < 0.0F ? Float{} : value; }
+
+  static Pair pair_at(const std::int16_t* at) {
+    Pair pair;
+    std::memcpy(&pair, at, sizeof pair);
+    return pair;
+  }
+
+  static std::uint64_t read_row(const std::uint8_t* from, std::size_t width, int background,
+                                std::int16_t* to) {
+    for (std::size_t x = 0; x < width; ++x) to[x] = static_cast<std::int16_t>(from[x] - background);
+    const auto flat = static_cast<Pair>(static_cast<std::uint32_t>(background) * 0x01010101U);
+    const std::size_t groups = width / kBlockSide;
+    std::uint64_t bits = 0;
+    std::size_t group = 0;
+    for (; group + kWidth <= groups; group += kWidth) {
+      Pairs four;
+      std::memcpy(&four, from + group * kBlockSide, sizeof four);
+      bits |= Instructions::differing(four, Pairs{} + flat) << group;
+    }
+    for (; group < groups; ++group) {
+      Pair four;
+      std::memcpy(&four, from + group * kBlockSide, sizeof four);
+      bits |= std::uint64_t{four != flat} << group;
+    }
+    return bits;
+  }
+
+  static void arrange_pairs(const std::int16_t* row, std::uint64_t bits, Pair* to) {
+    for (; bits != 0; bits &= bits - 1) {
+      const std::size_t pair = first_bit(bits);
+      const std::int16_t* left = row + pair * 2 * kWindowStep;
+      // The last vector may repeat a part of the one before.
+      for (std::size_t i = 0; i < kWindowSide; i += kWidth) {
+        const std::size_t at = i + kWidth <= kWindowSide ? i : kWindowSide - kWidth;
+        pairs(to + pair * kWindowSide + at) =
+            Instructions::joined(left + at, left + kWindowStep + at);
+      }
+    }
+  }
+
+  static void first_forward(const ImageLayers& layers, const FirstForward& work) {
+    const int planes = layers.image.planes;
+    const auto stride = static_cast<std::size_t>(layers.pixel_stride);
+    const std::size_t plane_size = static_cast<std::size_t>(layers.pixel_rows) * stride;
+    std::size_t offsets[kWindowGroups];
+    for (std::size_t group = 0; group < kWindowGroups; ++group) {
+      offsets[group] = group / kTaps * stride + group % kTaps * kBlockSide;
+    }
+    const std::uint64_t* window = work.windows;
+    for (int row = 0; row < layers.rows; ++row) {
+      const std::int16_t* pixels =
+          work.pixels + static_cast<std::size_t>(row) * kWindowStep * stride;
+      float* out = work.grid + row_offset(layers, row);
+      for (int column = 0; column < layers.columns;
+           ++column, pixels += kWindowStep, out += kChannels) {
+        Pairs sums[kVectors] = {};
+        const std::int16_t* plane = pixels;
+        const Pair* weights = work.weights;
+        for (int i = 0; i < planes; ++i) {
+          for (std::uint64_t bits = *window++; bits != 0; bits &= bits - 1) {
+            const auto group = first_bit(bits);
+            add_group(plane + offsets[group], weights + group * 2 * kChannels, sums);
+          }
+          plane += plane_size;
+          weights += kWindowGroups * 2 * kChannels;
+        }
+        for (int i = 0; i < kVectors; ++i) {
+          floats(out + i * kWidth) =
+              rectified(floats(work.bias + i * kWidth) +
+                        floats(work.scale + i * kWidth) * converted(sums[i]));
+        }
+      }
+    }
+  }
+
+  /// Four pixels times their weights.
+  static void add_group(const std::int16_t* pixels, const Pair* weights, Pairs* sums) {
+    const Pairs left = Pairs{} + pair_at(pixels), right = Pairs{} + pair_at(pixels + 2);
+    for (int i = 0; i < kVectors; ++i) {
+      sums[i] = Instructions::add_products(sums[i], left, pairs(weights + i * kWidth));
+    }
+    for (int i = 0; i < kVectors; ++i) {
+      sums[i] = Instructions::add_products(sums[i], right, pairs(weights + kChannels + i * kWidth));
+    }
+  }
+
+  static void first_gradient(const ImageLayers& layers, const FirstGradient& work) {
+    const auto row_size = static_cast<std::size_t>(layers.pairs * kWindowSide);
+    for (int plane = 0, group = 0; plane < layers.image.planes; ++plane) {
+      for (int row = 0; row < kWindowSide; ++row) {
+        for (int tap = 0; tap < kTaps; ++tap, ++group) {
+          const std::size_t from = static_cast<std::size_t>(plane * layers.pixel_rows + row);
+          const Pair* pixels =
+              work.pixels + from * row_size + static_cast<std::size_t>(tap) * kBlockSide;
+          constexpr int kCount = 2;  // Four rows of two vectors of sums fit into registers.
+          for (int channel = 0; channel < kChannels; channel += kCount * kWidth) {
+            add_slopes<kCount>(work, pixels, static_cast<std::size_t>(group), channel);
+          }
+        }
+      }
+    }
+  }
+
+  /// The gradient of four pixels' weights, for some channels.
+  template <int kCount>
+  static void add_slopes(const FirstGradient& work, const Pair* pixels, std::size_t group,
+                         int channel) {
+    Pairs sums[kBlockSide][kCount] = {};
+    bool any = false;
+    for (std::size_t word = 0; word < work.word_count; ++word) {
+      const std::uint64_t all = work.words[group * work.word_count + word];
+      any = any || all != 0;
+      for (std::uint64_t bits = all; bits != 0; bits &= bits - 1) {
+        const std::size_t at = word * 64 + first_bit(bits);
+        const Pair* values = pixels + work.offsets[at];
+        const Pair* slopes = work.slopes + at * kChannels + channel;
+        Pairs row[kCount];
+        for (int i = 0; i < kCount; ++i) row[i] = pairs(slopes + i * kWidth);
+        for (int pixel = 0; pixel < kBlockSide; ++pixel) {
+          const Pairs value = Pairs{} + values[pixel];
+          for (int i = 0; i < kCount; ++i) {
+            sums[pixel][i] = Instructions::add_products(sums[pixel][i], value, row[i]);
+          }
+        }
+      }
+    }
+    if (!any) return;
+    float* gradient = work.gradient + group * kBlockSide * kChannels + channel;
+    for (int pixel = 0; pixel < kBlockSide; ++pixel, gradient += kChannels) {
+      for (int i = 0; i < kCount; ++i) {
+        floats(gradient + i * kWidth) += work.scale * converted(sums[pixel][i]);
+      }
+    }
+  }
+
+  static constexpr std::size_t kBlockInputs = 3, kBlockVectors = 4;  ///< Their sums fit.
+
+  static void add_products(const Products& work) {
+    for (std::size_t i = 0; i < work.count;) {
+      const std::size_t left = work.count - i;
+      const float* inputs = work.inputs + i * work.input_step;
+      float* out = work.out + i * work.out_step;
+      if (left >= kBlockInputs) {
+        add_block<kBlockInputs>(work, inputs, out);
+        i += kBlockInputs;
+      } else {
+        add_block<1>(work, inputs, out);
+        ++i;
+      }
+    }
+  }
+
+  template <std::size_t kInputs>
+  static void add_block(const Products& work, const float* inputs, float* out) {
+    constexpr std::size_t kCount = kBlockVectors;
+    for (std::size_t first = 0; first < kChannels; first += kCount * kWidth) {
+      Float sums[kInputs][kCount];
+      for (std::size_t i = 0; i < kInputs; ++i) {
+        for (std::size_t j = 0; j < kCount; ++j) {
+          sums[i][j] = floats(out + i * work.out_step + first + j * kWidth);
+        }
+      }
+      const float* weights = work.weights + first;
+      for (std::size_t k = 0; k < work.depth; ++k, weights += kChannels) {
+        Float row[kCount];
+        for (std::size_t j = 0; j < kCount; ++j) row[j] = floats(weights + j * kWidth);
+        for (std::size_t i = 0; i < kInputs; ++i) {
+          const float value = inputs[i * work.input_step + k];
+          for (std::size_t j = 0; j < kCount; ++j) sums[i][j] += value * row[j];
+        }
+      }
+      for (std::size_t i = 0; i < kInputs; ++i) {
+        for (std::size_t j = 0; j < kCount; ++j) {
+          floats(out + i * work.out_step + first + j * kWidth) = sums[i][j];
+        }
+      }
+    }
+  }
+
+  static void second_gradient(const ImageLayers& layers, const SecondGradient& work) {
+    constexpr std::size_t kDepth = kTaps * kChannels;  // Inputs of a row of taps lie together.
+    static_assert(kDepth % kBlockInputs == 0);
+    float* gradient = work.gradient;
+    for (int tap = 0; tap < kTaps; ++tap) {
+      const float* grid = work.grid + tap * layers.grid_columns * kChannels;
+      for (std::size_t k = 0; k < kDepth; k += kBlockInputs, gradient += kBlockInputs * kChannels) {
+        for (std::size_t first = 0; first < kChannels; first += kBlockVectors * kWidth) {
+          add_outer_products(layers, grid + k, work.slopes + first, gradient + first);
+        }
+      }
+    }
+  }
+
+  /// Sums inputs times slopes over all outputs, for a few inputs and channels.
+  static void add_outer_products(const ImageLayers& layers, const float* grid, const float* slopes,
+                                 float* gradient) {
+    Float sums[kBlockInputs][kBlockVectors] = {};
+    for (int y = 0; y < layers.out_rows; ++y, grid += 2 * layers.grid_columns * kChannels) {
+      const float* inputs = grid;
+      for (int x = 0; x < layers.out_columns; ++x, inputs += 2 * kChannels, slopes += kChannels) {
+        Float row[kBlockVectors];
+        for (std::size_t j = 0; j < kBlockVectors; ++j) row[j] = floats(slopes + j * kWidth);
+        for (std::size_t i = 0; i < kBlockInputs; ++i) {
+          for (std::size_t j = 0; j < kBlockVectors; ++j) sums[i][j] += inputs[i] * row[j];
+        }
+      }
+    }
+    for (std::size_t i = 0; i < kBlockInputs; ++i) {
+      for (std::size_t j = 0; j < kBlockVectors; ++j) {
+        floats(gradient + i * kChannels + j * kWidth) += sums[i][j];
+      }
+    }
+  }
+
+  static float rectify_slopes(const ImageLayers& layers, const GridSlopes& work) {
+    Float largest{};
+    Float sums[kVectors];
+    for (int i = 0; i < kVectors; ++i) sums[i] = floats(work.sums + i * kWidth);
+    for (int row = 0; row < layers.rows; ++row) {
+      const std::size_t begin = row_offset(layers, row);
+      for (int column = 0; column < layers.columns; ++column) {
+        for (int i = 0; i < kVectors; ++i) {
+          const std::size_t at = begin + static_cast<std::size_t>(column * kChannels + i * kWidth);
+          const Float slope = floats(work.grid + at) > 0.0F ? floats(work.slopes + at) : Float{};
+          const Float size = slope < 0.0F ? -slope : slope;
+          largest = size > largest ? size : largest;
+          sums[i] += slope;
+          floats(work.slopes + at) = slope;
+        }
+      }
+    }
+    for (int i = 0; i < kVectors; ++i) floats(work.sums + i * kWidth) = sums[i];
+    float lanes[kWidth], result = 0.0F;
+    floats(lanes) = largest;
+    for (const float lane : lanes) result = lane > result ? lane : result;
+    return result;
+  }
+
+  /// To the nearest integer, for numbers of at most 22 bits: the sum's last bits are the result.
+  static Pairs rounded(Float value) {
+    constexpr float kShift = 12582912.0F;  // 1.5 * 2^23
+    const Float shifted = value + kShift;
+    Pairs bits;
+    std::memcpy(&bits, &shifted, sizeof bits);
+    return bits - 0x4B400000;
+  }
+
+  static void round_slopes(const ImageLayers& layers, const float* slopes, float factor,
+                           Pair* out) {
+    for (int row = 0; row < layers.rows; ++row) {
+      const float* from = slopes + row_offset(layers, row);
+      for (int pair = 0; pair < layers.pairs; ++pair, from += 2 * kChannels, out += kChannels) {
+        const bool alone = 2 * pair + 1 == layers.columns;
+        for (int i = 0; i < kVectors; ++i) {
+          const Pairs low = rounded(factor * floats(from + i * kWidth));
+          const Pairs high =
+              alone ? Pairs{} : rounded(factor * floats(from + kChannels + i * kWidth));
+          pairs(out + i * kWidth) = (low & 0xFFFF) | (high << 16);
+        }
+      }
+    }
+  }
+};
+
+}  // namespace
+}  // namespace warpzone::policy
