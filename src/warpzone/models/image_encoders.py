@@ -129,7 +129,7 @@ class SpaceToDepthEncoder(ImageEncoder):
         return functional.relu(self.linear(convolved), inplace=True)
 
     def _layers_with_weights(self) -> tuple[nn.Conv2d, nn.Conv2d]:
-        first, second = (layer for layer in self.layers if isinstance(layer, nn.Conv2d))
+        first, second = (one for one in self.layers.children() if isinstance(one, nn.Conv2d))
         return first, second
 
     def prepare(self, obs: Tensor) -> Tensor:
