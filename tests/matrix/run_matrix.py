@@ -1,0 +1,184 @@
+"""Runs the compatibility matrix and writes docs/compatibility.json.
+
+    python tests/matrix/run_matrix.py                      # every cell
+    python tests/matrix/run_matrix.py --only python-3.12   # cells whose name contains this
+    python tests/matrix/run_matrix.py --short              # one cell for CI; writes nothing
+    python tests/matrix/run_matrix.py --gpu-builds         # allow PyPI's torch, several gigabytes
+
+Builds a wheel of the commit for each Python and runs the smoke tests of run_cell.py in fresh
+virtual environments. Then compiles and tests the native core with other compilers. A cell that
+cannot run here has the reason in the table. Fails if a cell that ran failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import io
+import json
+import shutil
+import subprocess
+import sys
+import tarfile
+from dataclasses import asdict
+from importlib import metadata
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+
+from matrix_results import Row, failed, printed_table, read_results, write_results  # noqa: E402
+from native_builds import BUILDS, NativeBuild, compile_tests, run_tests  # noqa: E402
+from package_sets import oldest, requirements, torch_candidates  # noqa: E402
+from places import PLACES, ObstacleError, Place  # noqa: E402
+from run_cell import PASS, SHOWN, CellSpec  # noqa: E402
+
+from warpzone.rom.locate import find_rom  # noqa: E402
+
+WORK = ROOT / "build" / "matrix"
+TESTS = ("environment", "train", "resume", "eval", "video", "sb3")
+NO_TORCH = "pip finds no CPU build of torch for this Python (`--gpu-builds` allows GPU builds)"
+# What the CI installs fresh; the rest is imported from the environment that runs the matrix.
+SHORT_SET = ("numpy", "gymnasium", "pillow", "imageio")
+
+
+def clean_source() -> Path:
+    """Copies the committed files, so nothing that is not committed gets into a wheel."""
+    folder = WORK / "source"
+    shutil.rmtree(folder, ignore_errors=True)
+    archive = subprocess.run(
+        ["git", "-C", str(ROOT), "archive", "HEAD"], check=True, stdout=subprocess.PIPE
+    )
+    with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as files:
+        files.extractall(folder, filter="data")
+    return folder
+
+
+def run_cell(name: str, command: list[str], spec: CellSpec) -> Row:
+    """Runs a cell with the interpreter under test and returns its row."""
+    Path(spec.folder).mkdir(parents=True, exist_ok=True)
+    description = Path(spec.folder) / "cell.json"
+    description.write_text(json.dumps(asdict(spec)), encoding="utf-8")
+    script = ROOT / "tests" / "matrix" / "run_cell.py"
+    print(f"{name} ...", flush=True)
+    done = subprocess.run(
+        [*command, str(script), str(description)], stdout=subprocess.PIPE, text=True, check=False
+    )
+    if done.returncode:
+        return {"reason": f"run_cell.py ended with status {done.returncode}", "failed": True}
+    result = json.loads(done.stdout.splitlines()[-1])
+    tests = result.get("tests", {})
+    wrong = [f"{test}: {text}" for test, text in tests.items() if text != PASS]
+    if result["reason"]:
+        wrong.append(result["reason"])
+    notes = [NO_TORCH] if tests and "train" not in tests else []
+    row: Row = {"python": result["python"], **result.get("versions", {})}
+    row |= {test: "fail" if text != PASS else PASS for test, text in tests.items()}
+    return row | {"failed": bool(wrong), "reason": "; ".join(wrong + notes)}
+
+
+def python_cell(place: Place, packages: str, source: Path, gpu_builds: bool) -> Row:
+    """Runs the cell of an interpreter and a set of packages."""
+    name = f"{place.key}-{packages}"
+    rom = find_rom()
+    plain, torch_users = requirements(place.version, packages)
+    torch = torch_candidates(place.version, packages, gpu_builds)
+    spec = CellSpec(
+        source=str(source),
+        folder=str(WORK / name),
+        rom=str(rom),
+        constraints=str(ROOT / "constraints.txt"),
+        requirements=tuple(plain),
+        torch=() if place.system_packages else tuple(torch),
+        torch_users=tuple(torch_users),
+        system_packages=place.system_packages,
+    )
+    row: Row = {"kind": "python", "place": place.name, "packages": packages}
+    try:
+        row |= {"python": place.version} | run_cell(name, place.command(ROOT, rom), spec)
+    except ObstacleError as error:
+        row |= {"python": place.version, "reason": str(error)}
+    wanted = torch[0].removeprefix("torch==").partition("+")[0]
+    found = row.get("torch", "")
+    if found and not place.system_packages and found.partition("+")[0] != wanted:
+        note = f"no CPU build of torch {wanted} here; ran with {found}"
+        row["reason"] = "; ".join(filter(None, (row["reason"], note)))
+    shutil.rmtree(WORK / name / "env", ignore_errors=True)
+    return row
+
+
+def native_cell(build: NativeBuild) -> Row:
+    """Compiles and tests the native core."""
+    print(f"{build.name} ...", flush=True)
+    row: Row = {"kind": "native", "build": build.name, "compiled": "", "tests": "", "reason": ""}
+    try:
+        compile_tests(build, WORK / build.key)
+        row["compiled"] = PASS
+        row["tests"] = run_tests(build, WORK / build.key, find_rom())
+        passed, _, total = row["tests"].partition(" of ")
+        row["failed"] = passed != total
+    except ObstacleError as error:
+        row["reason"] = str(error)
+        row["failed"] = "does not compile" in str(error)
+    return row
+
+
+def short_matrix() -> list[Row]:
+    """Runs the oldest NumPy and Gymnasium with this interpreter; imports torch from here."""
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    versions = oldest(version)
+    spec = CellSpec(
+        source=str(clean_source()),
+        folder=str(WORK / "short"),
+        rom=str(find_rom()),
+        constraints=str(ROOT / "constraints.txt"),
+        requirements=tuple(f"{name}=={versions[name]}" for name in SHORT_SET),
+        borrowed=str(Path(metadata.distribution("torch").locate_file(""))),
+    )
+    row = run_cell("short", [sys.executable], spec)
+    return [{"kind": "python", "place": "this machine", "packages": "oldest", **row}]
+
+
+def chosen_cells(only: str, gpu_builds: bool) -> dict[str, Row]:
+    """Runs the cells whose name contains a text, and returns their rows."""
+    rows: dict[str, Row] = {}
+    source: Path | None = None
+    for place in PLACES:
+        for packages in ("oldest", "newest"):
+            name = f"{place.key}-{packages}"
+            if only not in name or (packages == "oldest" and place.system_packages):
+                continue  # Debian's own packages are neither the oldest nor a choice of ours.
+            source = source or clean_source()
+            rows[name] = python_cell(place, packages, source, gpu_builds)
+    rows |= {build.key: native_cell(build) for build in BUILDS if only in build.key}
+    today = datetime.datetime.now(datetime.UTC).date().isoformat()
+    return {name: row | {"date": today} for name, row in rows.items()}
+
+
+def main() -> int:
+    """Command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--only", default="", metavar="TEXT")
+    parser.add_argument("--short", action="store_true")
+    parser.add_argument("--gpu-builds", action="store_true")
+    arguments = parser.parse_args()
+    WORK.mkdir(parents=True, exist_ok=True)
+    if arguments.short:
+        rows = short_matrix()
+    else:
+        new = chosen_cells(arguments.only, arguments.gpu_builds)
+        write_results(read_results() | new)
+        rows = list(new.values())
+    pythons = [row for row in rows if row["kind"] == "python"]
+    natives = [row for row in rows if row["kind"] == "native"]
+    if pythons:
+        print(printed_table(pythons, ("place", "python", "packages", *SHOWN, *TESTS)))
+    if natives:
+        print(printed_table(natives, ("build", "compiled", "tests")))
+    return 1 if any(map(failed, rows)) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
