@@ -12,7 +12,7 @@ NATIVE_SOURCES := $(shell find native cmake -name '*.cpp' -o -name '*.hpp' -o -n
 
 .DEFAULT_GOAL := help
 .PHONY: help setup native demo test test-native test-python test-browser lint format sanitize sanitize-threads fuzz bench soak sweep-soak \
-	numpy1 reference wheel wheel-test release-check docs docs-test clean cluster-test cluster-soak cluster-nodes
+	numpy1 reference wheel wheel-test matrix matrix-short release-check docs docs-test clean cluster-test cluster-soak cluster-nodes
 
 help:  ## List the targets
 	@grep -E '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -145,6 +145,14 @@ reference: setup  ## Compare RAM with stable-retro on all 32 levels (installs it
 
 wheel: setup  ## Build sdist and wheels, check them, try each in a clean environment (takes minutes)
 	$(BIN)/python tests/wheel/check_wheels.py
+
+MATRIX_ARGUMENTS ?=
+matrix: setup  ## Try the wheel with other Pythons, packages and compilers; rewrites docs/compatibility.md (takes an hour)
+	$(BIN)/python tests/matrix/run_matrix.py $(MATRIX_ARGUMENTS)
+	$(BIN)/python docs/generate.py
+
+matrix-short: setup  ## Try the wheel with the oldest NumPy and Gymnasium
+	$(BIN)/python tests/matrix/run_matrix.py --short
 
 wheel-test: setup  ## Build the wheel and run the examples with it in a fresh environment (takes minutes)
 	$(BIN)/python -m pytest -m slow tests/examples/test_wheel.py

@@ -10,6 +10,7 @@ generates it.
 from __future__ import annotations
 
 import inspect
+import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -41,6 +42,8 @@ WEIGHTS = {
     "early_steps": "steps at the start of an episode in which distance is scaled by `early_factor`",
     "early_factor": "factor for the distance weight in the early steps",
 }
+TESTED_PACKAGES = ("numpy", "gymnasium", "torch", "stable-baselines3")
+SMOKE_TESTS = ("environment", "train", "resume", "eval", "video", "sb3")
 PLANES = {
     "solid": "255 ground, bricks, pipes, blocks (hidden blocks are not included)",
     "hostile": "255 harmful from every side, 128 can be stomped",
@@ -182,6 +185,23 @@ def _shown(value: object) -> str:
     return f"`{show(value)}`" if value not in ("", (), None) else ""
 
 
+def compatibility() -> str:
+    """Interpreters and packages that `make matrix` ran, or why not."""
+    columns = ("place", "python", "packages", *TESTED_PACKAGES, *SMOKE_TESTS, "reason")
+    return _matrix_table("python", columns)
+
+
+def native_compatibility() -> str:
+    """Compilers and processors that `make matrix` ran, or why not."""
+    return _matrix_table("native", ("build", "compiled", "tests", "reason"))
+
+
+def _matrix_table(kind: str, columns: tuple[str, ...]) -> str:
+    cells = json.loads((DOCS / "compatibility.json").read_text(encoding="utf-8"))
+    rows = [cell for cell in cells.values() if cell["kind"] == kind]
+    return table(columns, ([cell.get(column, "") for column in columns] for cell in rows))
+
+
 TABLES: dict[str, Callable[[], str]] = {
     function.__name__: function
     for function in (
@@ -195,6 +215,8 @@ TABLES: dict[str, Callable[[], str]] = {
         planes,
         features,
         scripted,
+        compatibility,
+        native_compatibility,
     )
 }
 

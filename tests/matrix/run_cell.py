@@ -46,7 +46,9 @@ class CellSpec:
 
     Attributes:
         source: Folder with the source code.
-        folder: Where the wheel, the virtual environment and the files of the run are written.
+        builds: Where the wheel is built. Cells of the same interpreter share it; the wheel is built
+            if it is not there.
+        folder: Where the virtual environment and the files of the run are written.
         rom: The game.
         constraints: Exact versions of the build tools.
         requirements: What pip installs next to the wheel.
@@ -58,6 +60,7 @@ class CellSpec:
     """
 
     source: str
+    builds: str
     folder: str
     rom: str
     constraints: str
@@ -95,24 +98,31 @@ def run(*command: str | Path, folder: Path, rom: str = "") -> str:
     return done.stdout
 
 
-def new_environment(folder: Path, system_packages: bool = False) -> Path:
-    """Makes a virtual environment and returns the folder of its programs."""
-    venv.create(folder, with_pip=True, clear=True, system_site_packages=system_packages)
-    return folder / ("Scripts" if sys.platform == "win32" else "bin")
+def programs_of(environment: Path) -> Path:
+    """Returns the folder of a virtual environment's programs."""
+    return environment / ("Scripts" if sys.platform == "win32" else "bin")
 
 
-def build_wheel(spec: CellSpec) -> Path:
+def build_tools(spec: CellSpec) -> list[str | Path]:
+    """Returns the command of a pip next to which the build tools are installed."""
+    environment = Path(spec.builds) / "tools"
+    pip = [programs_of(environment) / "python", "-m", "pip"]
+    installed = environment / "installed.txt"
+    if not installed.exists():
+        venv.create(environment, with_pip=True, clear=True)
+        run(*pip, "install", "-q", "-c", spec.constraints, *BUILD_TOOLS, folder=environment)
+        installed.touch()
+    return pip
+
+
+def build_wheel(spec: CellSpec, pip: list[str | Path]) -> Path:
     """Builds the wheel with this interpreter. A kept build folder makes the next build short."""
-    folder = Path(spec.folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    python = new_environment(folder / "build-env") / "python"
-    pip = [python, "-m", "pip"]
-    run(*pip, "install", "-q", "-c", spec.constraints, *BUILD_TOOLS, folder=folder)
+    folder = Path(spec.builds)
     made = folder / "wheel"
-    shutil.rmtree(made, ignore_errors=True)
-    kept = f"--config-settings=build-dir={folder / 'build'}"
-    options = ["-q", "--no-deps", "--no-build-isolation", kept, "-w", made]
-    run(*pip, "wheel", *options, spec.source, folder=folder)
+    if not made.exists():
+        kept = f"--config-settings=build-dir={folder / 'build'}"
+        options = ["-q", "--no-deps", "--no-build-isolation", kept, "-w", made]
+        run(*pip, "wheel", *options, spec.source, folder=folder)
     (wheel,) = made.glob("*.whl")
     return wheel
 
@@ -128,17 +138,19 @@ def find_torch(spec: CellSpec, pip: list[str | Path]) -> str | None:
     return None
 
 
-def install(spec: CellSpec, wheel: Path) -> tuple[Path, bool]:
-    """Installs the wheel and its dependencies.
+def install(spec: CellSpec, tools: list[str | Path], wheel: Path) -> tuple[Path, bool]:
+    """Installs the wheel and its dependencies into a new virtual environment.
 
     Returns:
         The folder of the programs, and whether torch is there.
     """
     folder = Path(spec.folder)
-    programs = new_environment(folder / "env", spec.system_packages)
-    pip = [programs / "python", "-m", "pip", "install", "-q", "--only-binary", ":all:"]
+    environment = folder / "env"
+    venv.create(environment, clear=True, system_site_packages=spec.system_packages)
+    programs = programs_of(environment)
+    pip = [*tools, "--python", programs / "python", "install", "-q", "--only-binary", ":all:"]
     if spec.borrowed:
-        library = sysconfig.get_path("purelib", vars={"base": str(folder / "env")})
+        library = sysconfig.get_path("purelib", vars={"base": str(environment)})
         (Path(library) / "borrowed.pth").write_text(spec.borrowed + "\n", encoding="utf-8")
         run(*pip, "--no-deps", wheel, *spec.requirements, *spec.torch_users, folder=folder)
         return programs, True
@@ -205,7 +217,8 @@ def main() -> int:
     spec = CellSpec(**given)
     result: dict[str, object] = {"python": sys.version.split()[0], "reason": ""}
     try:
-        programs, has_torch = install(spec, build_wheel(spec))
+        tools = build_tools(spec)
+        programs, has_torch = install(spec, tools, build_wheel(spec, tools))
         result["versions"] = installed_versions(programs, Path(spec.folder))
         result["tests"] = run_smoke_tests(spec, programs, has_torch)
     except StepError as error:

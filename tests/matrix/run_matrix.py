@@ -20,6 +20,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
@@ -44,6 +45,8 @@ SHORT_SET = ("numpy", "gymnasium", "pillow", "imageio")
 
 def clean_source() -> Path:
     """Copies the committed files, so nothing that is not committed gets into a wheel."""
+    for wheels in WORK.glob("*/wheel"):
+        shutil.rmtree(wheels)  # Of an earlier commit.
     folder = WORK / "source"
     shutil.rmtree(folder, ignore_errors=True)
     archive = subprocess.run(
@@ -85,6 +88,7 @@ def python_cell(place: Place, packages: str, source: Path, gpu_builds: bool) -> 
     torch = torch_candidates(place.version, packages, gpu_builds)
     spec = CellSpec(
         source=str(source),
+        builds=str(WORK / place.key),
         folder=str(WORK / name),
         rom=str(rom),
         constraints=str(ROOT / "constraints.txt"),
@@ -129,6 +133,7 @@ def short_matrix() -> list[Row]:
     versions = oldest(version)
     spec = CellSpec(
         source=str(clean_source()),
+        builds=str(WORK / "short"),
         folder=str(WORK / "short"),
         rom=str(find_rom()),
         constraints=str(ROOT / "constraints.txt"),
@@ -139,18 +144,27 @@ def short_matrix() -> list[Row]:
     return [{"kind": "python", "place": "this machine", "packages": "oldest", **row}]
 
 
-def chosen_cells(only: str, gpu_builds: bool) -> dict[str, Row]:
+def place_cells(place: Place, only: str, source: Path, gpu_builds: bool) -> dict[str, Row]:
+    """Runs the cells of one interpreter, which share a wheel."""
+    # Debian's own packages are neither the oldest nor a choice of ours.
+    sets = ("newest",) if place.system_packages else ("oldest", "newest")
+    return {
+        f"{place.key}-{packages}": python_cell(place, packages, source, gpu_builds)
+        for packages in sets
+        if only in f"{place.key}-{packages}"
+    }
+
+
+def chosen_cells(only: str, jobs: int, gpu_builds: bool) -> dict[str, Row]:
     """Runs the cells whose name contains a text, and returns their rows."""
-    rows: dict[str, Row] = {}
-    source: Path | None = None
-    for place in PLACES:
-        for packages in ("oldest", "newest"):
-            name = f"{place.key}-{packages}"
-            if only not in name or (packages == "oldest" and place.system_packages):
-                continue  # Debian's own packages are neither the oldest nor a choice of ours.
-            source = source or clean_source()
-            rows[name] = python_cell(place, packages, source, gpu_builds)
-    rows |= {build.key: native_cell(build) for build in BUILDS if only in build.key}
+    source = clean_source()
+    with ThreadPoolExecutor(jobs) as pool:
+        pythons = [pool.submit(place_cells, place, only, source, gpu_builds) for place in PLACES]
+        natives = {
+            build.key: pool.submit(native_cell, build) for build in BUILDS if only in build.key
+        }
+        rows = {name: row for cells in pythons for name, row in cells.result().items()}
+        rows |= {name: cell.result() for name, cell in natives.items()}
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     return {name: row | {"date": today} for name, row in rows.items()}
 
@@ -161,6 +175,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--only", default="", metavar="TEXT")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N")
     parser.add_argument("--short", action="store_true")
     parser.add_argument("--gpu-builds", action="store_true")
     arguments = parser.parse_args()
@@ -168,7 +183,7 @@ def main() -> int:
     if arguments.short:
         rows = short_matrix()
     else:
-        new = chosen_cells(arguments.only, arguments.gpu_builds)
+        new = chosen_cells(arguments.only, arguments.jobs, arguments.gpu_builds)
         write_results(read_results() | new)
         rows = list(new.values())
     pythons = [row for row in rows if row["kind"] == "python"]

@@ -19,6 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 
+from interpreters import find_python  # noqa: E402
 from outcome_lines import assert_one_sentence  # noqa: E402
 from plain_commands import run_commands  # noqa: E402
 
@@ -38,16 +39,9 @@ def run(*command: str | Path) -> None:
 
 
 def pythons() -> dict[int, Path]:
-    """The interpreters of this machine, by minor version; shims without a Python do not count."""
-    found = {}
-    for minor in MINORS:
-        path = shutil.which(f"python3.{minor}")
-        if (
-            path
-            and subprocess.run([path, "-c", ""], capture_output=True, check=False).returncode == 0
-        ):
-            found[minor] = Path(path)
-    return found
+    """The interpreters of this machine, by minor version."""
+    found = {minor: find_python(f"3.{minor}") for minor in MINORS}
+    return {minor: path for minor, path in found.items() if path}
 
 
 def environment(python: Path, folder: Path) -> Path:

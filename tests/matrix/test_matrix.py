@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import places
+import pytest
+import run_matrix
+from matrix_results import printed_table, read_results, write_results
+from package_sets import lower_bounds, oldest, requirements, torch_candidates
+from places import DebianPython, LocalPython, ObstacleError
+from run_cell import CellSpec
+
+
+def test_the_oldest_set_installs_the_lower_bounds_of_the_project() -> None:
+    bounds = lower_bounds()
+    plain, torch_users = requirements("3.11", "oldest")
+    assert f"numpy=={bounds['numpy']}" in plain
+    assert f"gymnasium=={bounds['gymnasium']}" in plain
+    assert f"stable-baselines3=={bounds['stable-baselines3']}" in torch_users
+    assert not [line for line in plain + torch_users if line.startswith("torch=")]
+
+
+def test_newer_pythons_start_at_the_first_release_with_wheels() -> None:
+    assert oldest("3.13")["numpy"] == "2.1.0"
+    assert oldest("3.13")["gymnasium"] == lower_bounds()["gymnasium"]
+
+
+def test_gpu_builds_of_torch_are_only_candidates_on_request() -> None:
+    assert all("+cpu" in line for line in torch_candidates("3.12", "oldest", False))
+    bound = lower_bounds()["torch"]
+    assert f"torch=={bound}" in torch_candidates("3.12", "oldest", True)
+
+
+def test_a_missing_interpreter_gives_a_row_with_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_matrix, "find_rom", lambda: tmp_path / "game.nes")
+    monkeypatch.setattr(run_matrix, "WORK", tmp_path)
+    row = run_matrix.python_cell(LocalPython("3.99"), "newest", tmp_path, False)
+    assert row["reason"] == "this machine has no Python 3.99"
+    assert not run_matrix.failed(row), "an obstacle is not a failure"
+
+
+def test_a_debian_release_needs_debootstrap(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(places.shutil, "which", lambda _: None)
+    with pytest.raises(ObstacleError, match="needs root and debootstrap"):
+        DebianPython("trixie", "3.13").command(tmp_path, tmp_path / "game.nes")
+
+
+def test_a_failing_smoke_test_fails_its_cell(tmp_path: Path) -> None:
+    result = {"python": "3.11.7", "reason": "", "tests": {"environment": "pass", "train": "boom"}}
+    command = [sys.executable, "-c", f"print({json.dumps(result)!r})"]
+    spec = CellSpec("source", "builds", str(tmp_path / "cell"), "game.nes", "constraints.txt", ())
+    row = run_matrix.run_cell("cell", command, spec)
+    assert row["failed"]
+    assert row["train"] == "fail"
+    assert row["reason"] == "train: boom"
+
+
+def test_a_run_of_some_cells_keeps_the_rows_of_the_others(tmp_path: Path) -> None:
+    path = tmp_path / "results.json"
+    write_results({"a": {"reason": "old"}}, path)
+    write_results(read_results(path) | {"b": {"reason": ""}}, path)
+    assert read_results(path) == {"a": {"reason": "old"}, "b": {"reason": ""}}
+
+
+def test_the_table_prints_a_reason_below_its_row() -> None:
+    rows = [{"build": "GCC", "tests": "2 of 2"}, {"build": "Clang", "reason": "no clang++ here"}]
+    assert printed_table(rows, ("build", "tests")).splitlines() == [
+        "build  tests",
+        "GCC    2 of 2",
+        "Clang",
+        "    no clang++ here",
+    ]
