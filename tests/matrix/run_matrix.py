@@ -43,11 +43,8 @@ NO_TORCH = "pip finds no CPU build of torch for this Python (`--gpu-builds` allo
 SHORT_SET = ("numpy", "gymnasium", "pillow", "imageio")
 
 
-def clean_source() -> Path:
+def clean_source(folder: Path) -> Path:
     """Copies the committed files, so nothing that is not committed gets into a wheel."""
-    for wheels in WORK.glob("*/wheel"):
-        shutil.rmtree(wheels)  # Of an earlier commit.
-    folder = WORK / "source"
     shutil.rmtree(folder, ignore_errors=True)
     archive = subprocess.run(
         ["git", "-C", str(ROOT), "archive", "HEAD"], check=True, stdout=subprocess.PIPE
@@ -129,10 +126,11 @@ def native_cell(build: NativeBuild) -> Row:
 
 def short_matrix() -> list[Row]:
     """Runs the oldest NumPy and Gymnasium with this interpreter; imports torch from here."""
+    shutil.rmtree(WORK / "short" / "wheel", ignore_errors=True)
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     versions = oldest(version)
     spec = CellSpec(
-        source=str(clean_source()),
+        source=str(clean_source(WORK / "short" / "source")),
         builds=str(WORK / "short"),
         folder=str(WORK / "short"),
         rom=str(find_rom()),
@@ -146,6 +144,7 @@ def short_matrix() -> list[Row]:
 
 def place_cells(place: Place, only: str, source: Path, gpu_builds: bool) -> dict[str, Row]:
     """Runs the cells of one interpreter, which share a wheel."""
+    shutil.rmtree(WORK / place.key / "wheel", ignore_errors=True)  # Of an earlier commit.
     # Debian's own packages are neither the oldest nor a choice of ours.
     sets = ("newest",) if place.system_packages else ("oldest", "newest")
     return {
@@ -157,7 +156,7 @@ def place_cells(place: Place, only: str, source: Path, gpu_builds: bool) -> dict
 
 def chosen_cells(only: str, jobs: int, gpu_builds: bool) -> dict[str, Row]:
     """Runs the cells whose name contains a text, and returns their rows."""
-    source = clean_source()
+    source = clean_source(WORK / "source")
     with ThreadPoolExecutor(jobs) as pool:
         pythons = [pool.submit(place_cells, place, only, source, gpu_builds) for place in PLACES]
         natives = {

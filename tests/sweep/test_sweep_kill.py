@@ -10,13 +10,14 @@ import time
 from pathlib import Path
 
 import pytest
+import torch
 from small_sweep import FLAGS
 
 from warpzone import cli
-from warpzone.runs.checkpoint import read_meta
+from warpzone.runs.checkpoint import load, read_meta
 from warpzone.runs.checkpoint_store import find_latest
 from warpzone.sweep.files import SweepFolder, read_plan
-from warpzone.sweep.overview import swept_options
+from warpzone.sweep.overview import read_overview
 from warpzone.sweep.study import open_study
 
 PROGRAM = "import sys; from warpzone.cli import main; sys.exit(main())"
@@ -72,7 +73,24 @@ def test_a_killed_sweep_resumes_and_runs_every_trial_once(tmp_path: Path, rom_pa
     journal = (folder / "journal.log").read_bytes()
     assert cli.main(["sweep", "--resume", str(folder)]) == 0
     assert (folder / "journal.log").read_bytes() == journal, "nothing was left to do"
-    assert swept_options(folder, None)[1]["run"]["steps"] == STEPS
+    assert_the_best_configuration_is_reproducible(folder, tmp_path)
+
+
+def assert_the_best_configuration_is_reproducible(folder: Path, scratch: Path) -> None:
+    """Trains with the configuration that the report prints; the weights must be the trial's."""
+    overview = read_overview(folder)
+    best = overview.best[0]
+    file = scratch / "best.toml"
+    file.write_text(overview.toml(best))
+    place = [f"--runs={scratch / 'runs'}", "--name=again", "--display=quiet"]
+    preset = f"--preset={overview.plan.preset}"
+    assert cli.main(["train", preset, f"--file={file}", *place]) == 0
+    pair = [find_latest(folder / "runs" / f"trial-{best.number:04d}-0")]
+    pair.append(find_latest(scratch / "runs" / "again"))
+    models = [load(path).state["model"] for path in pair if path is not None]
+    assert len(models) == 2
+    for name, weights in models[0].items():
+        assert torch.equal(weights, models[1][name]), name
 
 
 @pytest.mark.slow
@@ -83,3 +101,4 @@ def test_forty_trials_survive_five_kills(tmp_path: Path, rom_path: Path) -> None
         kill_after_starts(["sweep", "--resume", str(folder)], starts=5 + kill, seconds=0.7 * kill)
     assert cli.main(["sweep", "--resume", str(folder)]) == 0
     assert_every_trial_ran_once(folder, 40)
+    assert_the_best_configuration_is_reproducible(folder, tmp_path)
