@@ -97,7 +97,9 @@ class DebianPython:
             raise ObstacleError(f"Debian {self.suite} needs root and debootstrap")
         root.parent.mkdir(parents=True, exist_ok=True)
         options = ["--variant=minbase", f"--include={DEBIAN_PACKAGES}"]
-        command = ["debootstrap", *options, self.suite, str(root), DEBIAN_MIRROR]
+        # Older versions of debootstrap do not know newer releases, which are installed alike.
+        script = "/usr/share/debootstrap/scripts/sid"
+        command = ["debootstrap", *options, self.suite, str(root), DEBIAN_MIRROR, script]
         if subprocess.run(command, check=False).returncode:
             raise ObstacleError(f"debootstrap could not install Debian {self.suite}")
 
