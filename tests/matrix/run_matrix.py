@@ -43,14 +43,16 @@ NO_TORCH = "pip finds no CPU build of torch for this Python (`--gpu-builds` allo
 SHORT_SET = ("numpy", "gymnasium", "pillow", "imageio")
 
 
-def clean_source(folder: Path) -> Path:
+def clean_source() -> Path:
     """Copies the committed files, so nothing that is not committed gets into a wheel."""
-    shutil.rmtree(folder, ignore_errors=True)
-    archive = subprocess.run(
-        ["git", "-C", str(ROOT), "archive", "HEAD"], check=True, stdout=subprocess.PIPE
-    )
-    with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as files:
-        files.extractall(folder, filter="data")
+    git = ["git", "-C", str(ROOT)]
+    commit = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
+    folder = WORK / f"source-{commit.stdout.strip()[:12]}"
+    if not folder.exists():
+        archive = subprocess.run([*git, "archive", "HEAD"], check=True, capture_output=True)
+        with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as files:
+            files.extractall(folder.with_suffix(".part"), filter="data")
+        folder.with_suffix(".part").rename(folder)
     return folder
 
 
@@ -130,7 +132,7 @@ def short_matrix() -> list[Row]:
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     versions = oldest(version)
     spec = CellSpec(
-        source=str(clean_source(WORK / "short" / "source")),
+        source=str(clean_source()),
         builds=str(WORK / "short"),
         folder=str(WORK / "short"),
         rom=str(find_rom()),
@@ -156,7 +158,7 @@ def place_cells(place: Place, only: str, source: Path, gpu_builds: bool) -> dict
 
 def chosen_cells(only: str, jobs: int, gpu_builds: bool) -> dict[str, Row]:
     """Runs the cells whose name contains a text, and returns their rows."""
-    source = clean_source(WORK / "source")
+    source = clean_source()
     with ThreadPoolExecutor(jobs) as pool:
         pythons = [pool.submit(place_cells, place, only, source, gpu_builds) for place in PLACES]
         natives = {
