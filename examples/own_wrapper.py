@@ -16,7 +16,7 @@ from gymnasium.wrappers.vector import TransformReward
 from numpy.typing import NDArray
 
 
-class NearSighted(VectorWrapper[Any, Any, Any, Any, Any]):
+class NearSighted(VectorWrapper):
     """Hides the right part of the tile grid."""
 
     def __init__(self, env: VectorEnv[Any, Any, Any], columns: int = 3) -> None:

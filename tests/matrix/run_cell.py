@@ -55,8 +55,9 @@ class CellSpec:
         torch: Requirements for torch in order of preference; the first that pip finds is installed.
         torch_users: What pip installs next to torch.
         system_packages: Whether the virtual environment sees the system's packages, torch included.
-        borrowed: Folder of further packages that are importable without installing them; empty
-            installs everything. If set, torch is expected there.
+        borrowed: Folder of further packages that are importable without installing them, torch
+            included; empty installs everything.
+        module: Compiled module to use instead of compiling one; empty compiles it.
     """
 
     source: str
@@ -69,6 +70,7 @@ class CellSpec:
     torch_users: tuple[str, ...] = ()
     system_packages: bool = False
     borrowed: str = ""
+    module: str = ""
 
 
 class StepError(Exception):
@@ -105,6 +107,8 @@ def programs_of(environment: Path) -> Path:
 
 def build_tools(spec: CellSpec) -> list[str | Path]:
     """Returns the command of a pip next to which the build tools are installed."""
+    if spec.borrowed:
+        return [sys.executable, "-m", "pip"]
     environment = Path(spec.builds) / "tools"
     pip = [programs_of(environment) / "python", "-m", "pip"]
     installed = environment / "installed.txt"
@@ -122,6 +126,8 @@ def build_wheel(spec: CellSpec, pip: list[str | Path]) -> Path:
     if not made.exists():
         kept = f"--config-settings=build-dir={folder / 'build'}"
         options = ["-q", "--no-deps", "--no-build-isolation", kept, "-w", made]
+        if spec.module:
+            options.append("--config-settings=wheel.cmake=false")
         run(*pip, "wheel", *options, spec.source, folder=folder)
     (wheel,) = made.glob("*.whl")
     return wheel
@@ -150,9 +156,10 @@ def install(spec: CellSpec, tools: list[str | Path], wheel: Path) -> tuple[Path,
     programs = programs_of(environment)
     pip = [*tools, "--python", programs / "python", "install", "-q", "--only-binary", ":all:"]
     if spec.borrowed:
-        library = sysconfig.get_path("purelib", vars={"base": str(environment)})
-        (Path(library) / "borrowed.pth").write_text(spec.borrowed + "\n", encoding="utf-8")
+        library = Path(sysconfig.get_path("purelib", vars={"base": str(environment)}))
+        (library / "borrowed.pth").write_text(spec.borrowed + "\n", encoding="utf-8")
         run(*pip, "--no-deps", wheel, *spec.requirements, *spec.torch_users, folder=folder)
+        shutil.copy(spec.module, library / "warpzone")
         return programs, True
     torch = find_torch(spec, pip)
     wanted = [*spec.requirements, *([torch] if torch else [])]

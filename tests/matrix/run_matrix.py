@@ -34,13 +34,14 @@ from package_sets import oldest, requirements, torch_candidates  # noqa: E402
 from places import PLACES, ObstacleError, Place  # noqa: E402
 from run_cell import PASS, SHOWN, CellSpec  # noqa: E402
 
+from warpzone import _native  # noqa: E402
 from warpzone.rom.locate import find_rom  # noqa: E402
 
 WORK = ROOT / "build" / "matrix"
 TESTS = ("environment", "train", "resume", "eval", "video", "sb3")
 NO_TORCH = "pip finds no CPU build of torch for this Python (`--gpu-builds` allows GPU builds)"
-# What the CI installs fresh; the rest is imported from the environment that runs the matrix.
-SHORT_SET = ("numpy", "gymnasium", "pillow", "imageio")
+# What the short form installs; the rest, and the compiled module, it takes from here.
+SHORT_SET = ("numpy", "gymnasium", "pillow", "imageio", "stable-baselines3")
 
 
 def clean_source() -> Path:
@@ -127,7 +128,7 @@ def native_cell(build: NativeBuild) -> Row:
 
 
 def short_matrix() -> list[Row]:
-    """Runs the oldest NumPy and Gymnasium with this interpreter; imports torch from here."""
+    """Runs the oldest NumPy and Gymnasium with this interpreter; takes torch from here."""
     shutil.rmtree(WORK / "short" / "wheel", ignore_errors=True)
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     versions = oldest(version)
@@ -138,6 +139,7 @@ def short_matrix() -> list[Row]:
         rom=str(find_rom()),
         constraints=str(ROOT / "constraints.txt"),
         requirements=tuple(f"{name}=={versions[name]}" for name in SHORT_SET),
+        module=str(_native.__file__),
         borrowed=str(Path(metadata.distribution("torch").locate_file(""))),
     )
     row = run_cell("short", [sys.executable], spec)

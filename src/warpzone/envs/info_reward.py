@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
@@ -16,7 +16,13 @@ RewardFunction = Callable[[Mapping[str, Any], Mapping[str, Any]], ArrayLike]
 """From the info of a step and the info before it to one reward per environment."""
 
 
-class InfoReward(VectorWrapper[Any, Any, Any, Any, Any]):
+if TYPE_CHECKING:
+    _Wrapper = VectorWrapper[Any, Any, Any, Any, Any]
+else:
+    _Wrapper = VectorWrapper  # Before Gymnasium 1.4 it takes no type parameters.
+
+
+class InfoReward(_Wrapper):
     """Replaces rewards by a function of the info of a step and the info before it.
 
     At the first step of an episode the info before it is that of the reset; at the last step, the
