@@ -13,6 +13,8 @@ from places import ObstacleError
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / ".venv" / "bin"
+# Emulators are slow, and programs with a low priority wait for others.
+EMULATED_SECONDS = 7200
 SUMMARY = re.compile(r"(\d+)% tests passed, (\d+) tests failed out of (\d+)")
 
 
@@ -95,6 +97,8 @@ def compile_tests(build: NativeBuild, folder: Path) -> None:
     options = ["-DCMAKE_BUILD_TYPE=Release", "-DWARPZONE_BINDINGS=OFF"]
     options += ["-DWARPZONE_NATIVE_TESTS=ON", f"-DCMAKE_CXX_COMPILER={build.compiler}"]
     options += [f"-DCMAKE_MAKE_PROGRAM={PROGRAMS / 'ninja'}", *build.definitions]
+    if build.emulator:
+        options.append(f"-DWARPZONE_TEST_SECONDS={EMULATED_SECONDS}")
     if build.emulator and shutil.which(build.emulator[0]):
         options.append(f"-DCMAKE_CROSSCOMPILING_EMULATOR={';'.join(build.emulator)}")
     cmake = PROGRAMS / "cmake"
