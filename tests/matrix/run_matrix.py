@@ -41,7 +41,7 @@ WORK = ROOT / "build" / "matrix"
 TESTS = ("environment", "train", "resume", "eval", "video", "sb3")
 NO_TORCH = "pip finds no CPU build of torch for this Python (`--gpu-builds` allows GPU builds)"
 # What the short form installs; the rest, and the compiled module, it takes from here.
-SHORT_SET = ("numpy", "gymnasium", "pillow", "imageio", "stable-baselines3")
+SHORT_SET = ("numpy", "gymnasium", "pillow", "imageio", "pyarrow")
 
 
 def clean_source() -> Path:

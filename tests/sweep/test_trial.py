@@ -15,7 +15,7 @@ from warpzone.errors import ConfigError
 from warpzone.sweep import trial as trials
 from warpzone.sweep.files import SweepFolder, write_plan
 from warpzone.sweep.options import SweepOptions
-from warpzone.sweep.progress import Progress
+from warpzone.sweep.progress import Progress, recent_clear_rate
 from warpzone.sweep.pruning import hopeless
 from warpzone.sweep.results import RunResult, trial_values
 from warpzone.sweep.study import SweepStudy, open_study, run_results
@@ -64,6 +64,16 @@ class MadeUpTraining:
                 stop.ask("a test")
                 return stop
         return StopRequest()
+
+
+def test_one_lucky_episode_is_not_a_clear_rate_of_100_percent() -> None:
+    @dataclass
+    class Recent:
+        level_clear_rates: dict[str, tuple[float, int]]
+
+    assert recent_clear_rate(Recent({})) == 0.0
+    assert recent_clear_rate(Recent({"1-1": (1.0, 1)})) == 0.05
+    assert recent_clear_rate(Recent({"1-1": (0.5, 10), "1-2": (1.0, 30)})) == 35 / 40
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 from warpzone.campaign import ending
 from warpzone.campaign.plan import Budget
@@ -13,12 +12,18 @@ from warpzone.sweep.study import RUNGS
 _JUDGEMENTS = 5 * RUNGS
 
 
-class TrainingState(ending.TrainingState, Protocol):
-    """What a trial needs to know about a trainer."""
+# One lucky episode at the start of a run would otherwise count as a clear rate of 100 %.
+_ENOUGH_EPISODES = 20
 
-    @property
-    def success(self) -> float:
-        """Clear rate of recent episodes."""
+
+def recent_clear_rate(statistics: ending.Statistics) -> float:
+    """Returns the clear rate of recent training episodes.
+
+    While there are fewer than 20, those that are missing count as not cleared.
+    """
+    rates = statistics.level_clear_rates.values()
+    clears = sum(rate * episodes for rate, episodes in rates)
+    return clears / max(sum(episodes for _, episodes in rates), _ENOUGH_EPISODES)
 
 
 class Progress:
@@ -45,10 +50,10 @@ class Progress:
         self._budget, self._judge = budget, judge
         self._judged = rung * _JUDGEMENTS // RUNGS
 
-    def advance(self, trainer: TrainingState) -> str:
+    def advance(self, trainer: ending.TrainingState) -> str:
         """Returns why the trial ends here, or an empty text."""
         self.steps, self.minutes = trainer.steps, trainer.elapsed / 60
-        self.clear_rate = trainer.success
+        self.clear_rate = recent_clear_rate(trainer.statistics)
         point = int(_JUDGEMENTS * self._share())
         if point <= self._judged:
             return ""
@@ -92,7 +97,7 @@ class TrialEnding:
         """Whether it ended the session because the goal seems to be reached."""
         return self._ending.promised
 
-    def __call__(self, trainer: TrainingState) -> bool:
+    def __call__(self, trainer: ending.TrainingState) -> bool:
         """Whether the session ends here."""
         self.pruned = self._progress.advance(trainer)
         return bool(self.pruned) or self._ending(trainer)
