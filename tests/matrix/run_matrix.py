@@ -44,16 +44,13 @@ NO_TORCH = "pip finds no CPU build of torch for this Python (`--gpu-builds` allo
 SHORT_SET = ("numpy", "gymnasium", "pillow", "imageio", "pyarrow")
 
 
-def clean_source() -> Path:
+def clean_source(folder: Path) -> Path:
     """Copies the committed files, so nothing that is not committed gets into a wheel."""
-    git = ["git", "-C", str(ROOT)]
-    commit = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
-    folder = WORK / f"source-{commit.stdout.strip()[:12]}"
-    if not folder.exists():
-        archive = subprocess.run([*git, "archive", "HEAD"], check=True, capture_output=True)
-        with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as files:
-            files.extractall(folder.with_suffix(".part"), filter="data")
-        folder.with_suffix(".part").rename(folder)
+    git = ["git", "-C", str(ROOT), "archive", "HEAD"]
+    archive = subprocess.run(git, check=True, capture_output=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as files:
+        files.extractall(folder, filter="data")
     return folder
 
 
@@ -133,7 +130,7 @@ def short_matrix() -> list[Row]:
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     versions = oldest(version)
     spec = CellSpec(
-        source=str(clean_source()),
+        source=str(clean_source(WORK / "short" / "source")),
         builds=str(WORK / "short"),
         folder=str(WORK / "short"),
         rom=str(find_rom()),
@@ -146,23 +143,25 @@ def short_matrix() -> list[Row]:
     return [{"kind": "python", "place": "this machine", "packages": "oldest", **row}]
 
 
-def place_cells(place: Place, only: str, source: Path, gpu_builds: bool) -> dict[str, Row]:
+def place_cells(place: Place, only: str, gpu_builds: bool) -> dict[str, Row]:
     """Runs the cells of one interpreter, which share a wheel."""
-    shutil.rmtree(WORK / place.key / "wheel", ignore_errors=True)  # Of an earlier commit.
     # Debian's own packages are neither the oldest nor a choice of ours.
     sets = ("newest",) if place.system_packages else ("oldest", "newest")
+    chosen = [packages for packages in sets if only in f"{place.key}-{packages}"]
+    if not chosen:
+        return {}
+    shutil.rmtree(WORK / place.key / "wheel", ignore_errors=True)  # Of an earlier commit.
+    source = clean_source(WORK / place.key / "source")
     return {
         f"{place.key}-{packages}": python_cell(place, packages, source, gpu_builds)
-        for packages in sets
-        if only in f"{place.key}-{packages}"
+        for packages in chosen
     }
 
 
 def chosen_cells(only: str, jobs: int, gpu_builds: bool) -> dict[str, Row]:
     """Runs the cells whose name contains a text, and returns their rows."""
-    source = clean_source()
     with ThreadPoolExecutor(jobs) as pool:
-        pythons = [pool.submit(place_cells, place, only, source, gpu_builds) for place in PLACES]
+        pythons = [pool.submit(place_cells, place, only, gpu_builds) for place in PLACES]
         natives = {
             build.key: pool.submit(native_cell, build) for build in BUILDS if only in build.key
         }
