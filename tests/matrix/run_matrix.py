@@ -143,10 +143,25 @@ def short_matrix() -> list[Row]:
     return [{"kind": "python", "place": "this machine", "packages": "oldest", **row}]
 
 
+def package_sets_of(place: Place) -> tuple[str, ...]:
+    """Debian's own packages are neither the oldest nor a choice of ours."""
+    return ("newest",) if place.system_packages else ("oldest", "newest")
+
+
+def rows_to_run() -> dict[str, Row]:
+    """Returns the row of every cell before it has run."""
+    rows: dict[str, Row] = {}
+    for place in PLACES:
+        known = {"kind": "python", "place": place.name, "python": place.version}
+        for packages in package_sets_of(place):
+            rows[f"{place.key}-{packages}"] = known | {"packages": packages}
+    rows |= {build.key: {"kind": "native", "build": build.name} for build in BUILDS}
+    return {name: row | {"reason": "not run yet"} for name, row in rows.items()}
+
+
 def place_cells(place: Place, only: str, gpu_builds: bool) -> dict[str, Row]:
     """Runs the cells of one interpreter, which share a wheel."""
-    # Debian's own packages are neither the oldest nor a choice of ours.
-    sets = ("newest",) if place.system_packages else ("oldest", "newest")
+    sets = package_sets_of(place)
     chosen = [packages for packages in sets if only in f"{place.key}-{packages}"]
     if not chosen:
         return {}
@@ -186,7 +201,7 @@ def main() -> int:
         rows = short_matrix()
     else:
         new = chosen_cells(arguments.only, arguments.jobs, arguments.gpu_builds)
-        write_results(read_results() | new)
+        write_results(rows_to_run() | read_results() | new)
         rows = list(new.values())
     pythons = [row for row in rows if row["kind"] == "python"]
     natives = [row for row in rows if row["kind"] == "native"]

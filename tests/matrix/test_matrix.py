@@ -68,6 +68,13 @@ def test_a_run_of_some_cells_keeps_the_rows_of_the_others(tmp_path: Path) -> Non
     assert read_results(path) == {"a": {"reason": "old"}, "b": {"reason": ""}}
 
 
+def test_a_cell_that_never_ran_says_so() -> None:
+    rows = run_matrix.rows_to_run()
+    assert rows["python-3.14-oldest"]["reason"] == "not run yet"
+    assert "debian-trixie-newest" in rows
+    assert "native-gcc-arm64" in rows
+
+
 def test_the_table_prints_a_reason_below_its_row() -> None:
     rows = [{"build": "GCC", "tests": "2 of 2"}, {"build": "Clang", "reason": "no clang++ here"}]
     assert printed_table(rows, ("build", "tests")).splitlines() == [
