@@ -167,6 +167,8 @@ def test_every_option_of_every_command_can_come_from_a_variable(name: str) -> No
             for word in ([f"--{other.flag}"] if not other.positional else []) + ["x"]
         ]
         value = str(option.default).lower() if option.hint is bool else str(option.default)
+        if isinstance(option.default, tuple):
+            value = ",".join(option.default)
         variable = prefix + option.name.upper()
         made = parse_command(command, name, needed, {variable: value, "WARPZONE_ROM": "x"})
         assert getattr(made, option.name) == option.default
