@@ -85,8 +85,8 @@ def load_agent(target: Path, level: str | None = None, rom: Path | None = None) 
 class _Eyes(MarioEnv):
     """The observations of an environment, without its steps: others run the frames."""
 
-    _count = 0
-    _before: NDArray[np.uint8] | None = None
+    _count = 0  # Frames of the step so far.
+    _before: NDArray[np.uint8] | None = None  # The screen before the last frame of a step.
 
     def first_look(self) -> Any:
         """The observation of the present, as if it were the start of an episode."""
