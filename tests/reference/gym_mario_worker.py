@@ -20,9 +20,9 @@ def main() -> None:
     obs, info = env.reset()
     print(json.dumps({"shape": list(obs.shape), "info": sorted(info)}))
     for action in plan(frames, seed):
-        obs, reward, terminated, truncated, info = env.step(action)
-        row = {"reward": float(reward), "end": [bool(terminated), bool(truncated)]}
-        print(json.dumps(row | {"info": {name: _plain(value) for name, value in info.items()}}))
+        _, _, terminated, truncated, info = env.step(action)
+        facts = {name: _plain(value) for name, value in info.items()}
+        print(json.dumps({"end": [bool(terminated), bool(truncated)], "info": facts}, default=str))
         if terminated or truncated:
             break
     env.close()
