@@ -7,8 +7,9 @@ The package needs Python 3.13 or later and an environment of its own:
     python tests/reference/compare_gym_super_mario_bros.py /tmp/mario9/bin/python
 
 Both sides get the same buttons. Ends and the fields of the info that version 7.4 has as well are
-compared until the package's episode ends. The reward is not compared, since version 9 has another
-one, and neither is the screen: palettes differ.
+compared until they differ. The package starts a level by a procedure of its own, which ends at
+another phase of the game's timers, so they do as soon as the clock ticks. Version 9 has another
+reward, and palettes differ, so rewards and screens are not compared.
 """
 
 from __future__ import annotations
