@@ -17,6 +17,7 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
+from typing import Any
 
 import psutil
 
@@ -29,6 +30,7 @@ from warpzone.training import session
 from warpzone.training.trainer import Trainer
 
 _GROWTH = 1.25  # Of memory, after the first fifth of the time.
+_ACTORS, _IN_FLIGHT = 2, 2  # At most two rollouts are in flight per actor.
 _LEARNER, _RAY = ("python",), ("gcs_server", "raylet")
 
 
@@ -86,6 +88,13 @@ def _store_bytes() -> float:
     return float(total - ray.available_resources().get("object_store_memory", 0.0))
 
 
+def _store_limit(trainer: Trainer) -> float:
+    """Bytes of all rollouts in flight, the one that is learned from, and three sets of weights."""
+    weights = sum(tensor.nbytes for tensor in trainer.model.state_dict().values())
+    rollouts = _IN_FLIGHT * _ACTORS + 1
+    return 1.05 * (rollouts * trainer.storage.nbytes + 3 * weights)
+
+
 def _grows(values: list[float] | list[int]) -> bool:
     fifth = max(1, len(values) // 5)
     return len(values) > 10 and max(values[-fifth:]) > _GROWTH * max(values[fifth : 2 * fifth])
@@ -109,7 +118,13 @@ def main() -> int:
             checkpoint_minutes=1.0,
             log_every=1,
         )
-        make = partial(Trainer, make_player=partial(RemotePlayer, options=ClusterOptions(actors=2)))
+        trainers: list[Trainer] = []
+
+        def make(*arguments: Any, **options: Any) -> Trainer:
+            player = partial(RemotePlayer, options=ClusterOptions(actors=_ACTORS))
+            trainers.append(Trainer(*arguments, make_player=player, **options))
+            return trainers[0]
+
         run, _ = session.start(config, "quiet", on_update=killer, make_trainer=make)
         rows = [json.loads(line) for line in run.metrics.read_text().splitlines()]
         size = config.env.num_envs * config.learn.rollout_steps
@@ -128,7 +143,7 @@ def main() -> int:
             "losses were not counted": rows[-1]["cluster/losses"] < killer.kills - 1,
             "the learner's memory grows": _grows(killer.memory),
             "Ray's memory grows": _grows(killer.ray_memory),
-            "the object store grows": _grows(killer.store),
+            "the object store grows": max(killer.store, default=0.0) > _store_limit(trainers[0]),
             "there is no checkpoint": not checkpoints,
         }
     failed = [problem for problem, holds in problems.items() if holds]
