@@ -49,7 +49,9 @@ def encoders_of(
 
 def check_close(actual: Tensor, expected: Tensor) -> None:
     assert actual.shape == expected.shape
-    assert float((actual - expected).abs().max()) <= TOLERANCE * float(expected.abs().max())
+    assert float((actual - expected).detach().abs().max()) <= TOLERANCE * float(
+        expected.detach().abs().max()
+    )
 
 
 @pytest.mark.parametrize("shape", [SHAPE, (1, 8, 4), (4, 60, 64), (3, 84, 112)])
