@@ -19,7 +19,7 @@ NO_VALUE = "\N{EN DASH}"
 @pytest.fixture
 def page(browser: Any, tmp_path: Path) -> Any:
     """A comparison of three runs, two of which differ only in the seed."""
-    for name, seed, gamma in (("a-0", 0, 0.97), ("a-1", 1, 0.97), ("b", 0, 0.5)):
+    for name, seed, gamma in (("aaa-0", 0, 0.97), ("aaa-1", 1, 0.97), ("b", 0, 0.5)):
         run = tmp_path / "runs" / name
         run.mkdir(parents=True)
         config = TrainConfig()
@@ -51,7 +51,7 @@ def test_the_cursor_shows_the_step_and_the_value_of_every_curve(page: Any) -> No
     page.locator(".chart .u-over").first.hover()
     assert page.locator(".chart").first.get_attribute("data-bands") == "1"
     text = legend(page).replace("\n", " ")
-    assert "a (2 seeds)" in text
+    assert "aaa (2 seeds)" in text
     assert NO_VALUE not in text
     assert "," in text.split("steps", 1)[1], "a number of steps"
 
@@ -80,9 +80,9 @@ def test_the_axis_changes_to_training_time(page: Any) -> None:
 def test_tables_sort_by_a_column(page: Any) -> None:
     table = page.locator("table.sortable").first
     names = table.locator("tbody td:first-child")
-    assert names.all_inner_texts() == ["a-0", "a-1", "b"]
+    assert names.all_inner_texts() == ["aaa-0", "aaa-1", "b"]
     heading = table.get_by_role("button", name="run")
     heading.click()
     heading.click()
-    assert names.all_inner_texts() == ["b", "a-1", "a-0"]
+    assert names.all_inner_texts() == ["b", "aaa-1", "aaa-0"]
     assert table.locator("th").first.get_attribute("aria-sort") == "descending"

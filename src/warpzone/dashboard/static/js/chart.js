@@ -44,14 +44,15 @@ export function aligned(curves) {
 // The point of a curve that the cursor means: curves have points at different positions.
 function nearestPoint(plot, series, index) {
   const [positions, column] = [plot.data[0], plot.data[series]];
+  const known = (place) => column[place] !== null && column[place] !== undefined;
+  let [left, right] = [index, index];
+  while (left >= 0 && !known(left)) left -= 1;
+  while (right < positions.length && !known(right)) right += 1;
+  const [before, after] = [positions[index] - positions[left], positions[right] - positions[index]];
+  if (left >= 0 && right < positions.length) return before <= after ? left : right;
   const reach = REACH * (plot.scales.x.max - plot.scales.x.min);
-  for (let away = 0; away < positions.length; away += 1) {
-    const near = [index - away, index + away].filter((place) => Math.abs(positions[place] - positions[index]) <= reach);
-    if (!near.length) return index;
-    const found = near.find((place) => column[place] !== null && column[place] !== undefined);
-    if (found !== undefined) return found;
-  }
-  return index;
+  if (before <= reach) return left;
+  return after <= reach ? right : index;
 }
 
 function markPlugin(marks, axis) {
