@@ -146,7 +146,7 @@ export class Chart {
       points: { show: this.curves[index].x.length < 3 },
       value: (plot, value) => exact(value),
     });
-    const series = [{ label: t(`axis_${axis}`), value: (plot, value) => (value === null ? "–" : time ? duration(value) : exact(value)) }];
+    const series = [{ label: t(`axis_${axis}`), value: (plot, value) => (value === null ? "–" : time ? duration(value) : exact(Math.round(value))) }];
     this.curves.forEach((curve, index) => series.push(line(curve, index, smoothing > 0)));
     if (smoothing > 0) this.curves.forEach((curve, index) => series.push(line(curve, index, false)));
     const bands = [];
