@@ -2,14 +2,14 @@
 
 The package needs Python 3.13 or later and an environment of its own:
 
-    python3.13 -m venv /tmp/mario9
-    /tmp/mario9/bin/pip install gym-super-mario-bros==9.1.0 nes-py==9.0.1
-    python tests/reference/compare_gym_super_mario_bros.py /tmp/mario9/bin/python
+    python3.13 -m venv mario9
+    mario9/bin/pip install gym-super-mario-bros==9.1.0 nes-py==9.0.1
+    python tests/reference/compare_gym_super_mario_bros.py mario9/bin/python
 
 Both sides get the same buttons. Ends and the fields of the info that version 7.4 has as well are
-compared until they differ. The package starts a level by a procedure of its own, which ends at
-another phase of the game's timers, so they do as soon as the clock ticks. Version 9 has another
-reward, and palettes differ, so rewards and screens are not compared.
+compared until they differ, which they do when the clock ticks: the package starts a level by a
+procedure of its own, which probably ends at another phase of the game's timers. Version 9 has
+another reward, and palettes differ, so rewards and screens are not compared.
 """
 
 from __future__ import annotations

@@ -8,27 +8,16 @@ is, the less could be learned from it.
 
 from __future__ import annotations
 
-from warpzone.algorithms.base import (
-    Algorithm,
-    Batch,
-    CollectedRollout,
-    Loss,
-    Targets,
-    actor_critic_loss,
-)
+from warpzone.algorithms.base import Batch, Loss, actor_critic_loss
 from warpzone.algorithms.losses import ppo_policy_loss
-from warpzone.algorithms.vtrace import BEFORE, vtrace_targets, weighted_advantages
+from warpzone.algorithms.vtrace import BEFORE, VTrace, weighted_advantages
 from warpzone.models.actor_critic import Decision, log_prob
 from warpzone.registry import register_algorithm
 
 
 @register_algorithm("appo")
-class APPO(Algorithm):
+class APPO(VTrace):
     """V-trace targets, and PPO's loss around the policy before the update."""
-
-    def targets(self, rollout: CollectedRollout) -> Targets:
-        """Computes V-trace targets under the current policy, and keeps its probabilities."""
-        return vtrace_targets(rollout, self.options.gae_lambda)
 
     def loss(self, batch: Batch, output: Decision) -> Loss:
         """Computes the clipped surrogate loss, value loss and entropy bonus."""
