@@ -77,3 +77,14 @@ def test_damaged_files_are_named(tmp_path: Path) -> None:
         file.write("garbage\n" + json.dumps(metric_row(2)) + "\n")
     row = RunCatalog(tmp_path).row(run.name)
     assert row["damages"] == ["metrics.jsonl is damaged: 1 line is not a JSON object"]
+
+
+def test_a_call_without_time_leaves_summaries_to_later_calls(tmp_path: Path) -> None:
+    for number in range(5):
+        write_run(tmp_path, f"run-{number}")
+    catalog = RunCatalog(tmp_path)
+    rows, missing = catalog.rows(seconds=0.0)
+    assert len(rows) + missing == 5
+    assert missing > 0
+    rows, missing = catalog.rows(seconds=60.0)
+    assert (len(rows), missing) == (5, 0)

@@ -18,6 +18,7 @@ from warpzone.telemetry.heartbeat import state_of
 
 _SEARCH_SECONDS = 5.0
 _SECONDS_PER_REQUEST = 0.5
+_SECONDS_PER_WARM_UP = 0.05
 _ACTIVE = ("running", "stalled", "paused")
 
 _Signature = tuple[tuple[int, int], ...]
@@ -68,14 +69,17 @@ class RunCatalog:
         except RunError as error:
             raise RunError(f"run '{run_id}' was deleted") from error
 
-    def rows(self) -> tuple[list[dict[str, Any]], int]:
+    def rows(self, seconds: float = _SECONDS_PER_REQUEST) -> tuple[list[dict[str, Any]], int]:
         """All runs as plain data, and how many of them are still to be summarized.
 
         Summaries take time where there are thousands of runs: the rest follows with later calls.
+
+        Args:
+            seconds: Time after which the remaining summaries are left to the next call.
         """
         with self._lock:
             self._search()
-            deadline = time.monotonic() + _SECONDS_PER_REQUEST
+            deadline = time.monotonic() + seconds
             missing = 0
             for run_id, path in self._paths.items():
                 if time.monotonic() < deadline or not self._known:
@@ -101,7 +105,8 @@ class RunCatalog:
         """Summarizes all runs in the background, so that the first visitor need not wait."""
 
         def work() -> None:
-            while self.rows()[1]:
+            # In small steps, since a visitor waits for the lock.
+            while self.rows(_SECONDS_PER_WARM_UP)[1]:
                 pass
 
         threading.Thread(target=work, name="catalog", daemon=True).start()

@@ -89,14 +89,18 @@ def _rotated_name(path: Path, number: int) -> Path:
 
 def rotated_files(path: Path) -> list[tuple[int, Path]]:
     """Returns rotated files with their numbers, oldest first; compressed files take precedence."""
-    pattern = re.compile(re.escape(path.stem) + r"-(\d{4,})" + re.escape(path.suffix) + r"(\.gz)?")
-    found: dict[int, Path] = {}
-    if not path.parent.is_dir():
+    stem, suffix = path.stem, path.suffix
+    try:
+        # Names only: the list of a thousand runs asks for thousands of folders.
+        names = sorted(name for name in os.listdir(path.parent) if name.startswith(f"{stem}-"))  # noqa: PTH208
+    except (FileNotFoundError, NotADirectoryError):
         return []
-    for entry in sorted(path.parent.iterdir()):  # The plain name sorts before its .gz.
-        match = pattern.fullmatch(entry.name)
+    pattern = re.compile(re.escape(stem) + r"-(\d{4,})" + re.escape(suffix) + r"(\.gz)?")
+    found: dict[int, Path] = {}
+    for name in names:  # The plain name sorts before its .gz.
+        match = pattern.fullmatch(name)
         if match:
-            found[int(match[1])] = entry
+            found[int(match[1])] = path.with_name(name)
     return sorted(found.items())
 
 

@@ -153,7 +153,7 @@ def last_line(path: Path, on_damage: OnDamage = warn_of_damage) -> Row | None:
 
     Damage is reported only for the part that was read.
     """
-    for file in reversed(segments(path)):
+    for file in _newest_first(path):
         for size in _TAIL_BYTES:
             lines, complete = _tail(file, size, on_damage)
             newest = next((row for line in reversed(lines) if (row := _parse(line))), None)
@@ -165,6 +165,13 @@ def last_line(path: Path, on_damage: OnDamage = warn_of_damage) -> Row | None:
                 return newest
             break
     return None
+
+
+def _newest_first(path: Path) -> Iterator[Path]:
+    """Yields the files of a stream; the folder is not listed for the first one."""
+    if path.is_file():
+        yield path
+    yield from (file for _, file in reversed(rotated_files(path)) if file.is_file())
 
 
 def _looks_whole(line: bytes) -> bool:
