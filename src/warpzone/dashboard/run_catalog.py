@@ -17,7 +17,7 @@ from warpzone.runs.listing import RunSummary, find_runs, summarize_run
 from warpzone.telemetry.heartbeat import state_of
 
 _SEARCH_SECONDS = 5.0
-_SECONDS_PER_REQUEST = 0.5
+_SECONDS_PER_REQUEST = 0.3
 _SECONDS_PER_WARM_UP = 0.05
 _ACTIVE = ("running", "stalled", "paused")
 
