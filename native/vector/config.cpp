@@ -106,6 +106,9 @@ LaneSettings check_config(const EnvConfig& config, mario::Game game) {
   if (!(config.sticky_prob >= 0.0 && config.sticky_prob < 1.0)) {
     refuse("sticky_prob", std::to_string(config.sticky_prob), "at least 0 and below 1");
   }
+  if (!(config.random_power >= 0.0 && config.random_power <= 1.0)) {
+    refuse("random_power", std::to_string(config.random_power), "from 0 to 1");
+  }
   if (config.actions.empty() || config.actions.size() > 256) {
     refuse("actions", std::to_string(config.actions.size()) + " actions", "from 1 to 256 actions");
   }

@@ -54,6 +54,9 @@ using Choice = std::optional<bool>;
   X(std::string, autoreset, "next-step",                                                           \
     "When an episode that ended is reset: 'next-step', 'same-step' or 'disabled'.")                \
   X(int, power, 0, "Mario at the start: 0 small, 1 big, 2 with fire.")                             \
+  X(double, random_power, 0.0,                                                                     \
+    "Probability that a level starts with Mario big or with fire, equally likely, whatever power " \
+    "is.")                                                                                         \
   X(bool, halfway, false, "Start at the level's halfway page, where it has one.")                  \
   X(Blob, start_state, "", "Start from this save state instead of the start of a level.")          \
   X(int, max_steps, 0, "Truncate an episode after this many steps; 0 disables this.")              \

@@ -85,7 +85,7 @@ void Lane::begin_episode() {
   if (start_state_) {
     console_.restore(*start_state_);
   } else {
-    context_.starts.start(task_, console_);
+    context_.starts.start(task_, draw_power(), console_);
   }
   if (settings.config.noop_max > 0 && (!start_state_ || idle_at_start_state_)) {
     const auto frames =
@@ -93,6 +93,14 @@ void Lane::begin_episode() {
     for (std::uint32_t i = 0; i < frames; ++i) console_.run_frame(0, false);
   }
   start_following();
+}
+
+int Lane::draw_power() {
+  const EnvConfig& config = context_.settings.config;
+  if (config.random_power > 0.0 && state_.random.uniform() < config.random_power) {
+    return 1 + static_cast<int>(state_.random.below(2));
+  }
+  return config.power;
 }
 
 void Lane::start_following() {

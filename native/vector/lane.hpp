@@ -100,6 +100,7 @@ class Lane {
 
   void begin_episode();
   /// The tracker begins at the present moment.
+  int draw_power();
   void start_following();
   void take_route_and_limit();
   void join_route();

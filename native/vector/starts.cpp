@@ -8,23 +8,23 @@ StartStates::StartStates(std::shared_ptr<const nes::Cartridge> cartridge, mario:
                          const EnvConfig& config)
     : cartridge_(std::move(cartridge)),
       game_(game),
-      options_{config.power, config.halfway},
+      halfway_(config.halfway),
       exact_(config.exact) {}
 
-void StartStates::start(const Task& task, nes::Console& console) {
+void StartStates::start(const Task& task, int power, nes::Console& console) {
   const std::scoped_lock lock(mutex_);
   auto entry = std::find_if(entries_.begin(), entries_.end(),
-                            [&](const Entry& e) { return e.task == task; });
+                            [&](const Entry& e) { return e.task == task && e.power == power; });
   if (entry == entries_.end()) {
     nes::Console scout(cartridge_, exact_);
     if (task.whole_game) {
       mario::start_game(scout, game_);
     } else {
-      mario::start_level(scout, game_, task.level, options_);
+      mario::start_level(scout, game_, task.level, {power, halfway_});
     }
     auto state = std::make_unique<nes::MachineState>();
     scout.snapshot(*state);
-    entries_.push_back({task, std::move(state)});
+    entries_.push_back({task, power, std::move(state)});
     entry = entries_.end() - 1;
   }
   console.restore(*entry->state);

@@ -207,6 +207,8 @@ def test_buffers_that_cannot_be_written_are_refused_not_copied(
         ({"reward": "sparse"}, "one of 'shaped', 'classic'"),
         ({"autoreset": "off"}, "one of 'next-step', 'same-step', 'disabled'"),
         ({"power": 3}, "from 0 to 2"),
+        ({"random_power": 1.5}, "from 0 to 1"),
+        ({"random_power": float("nan")}, "from 0 to 1"),
         ({"halfway": "yes"}, "True or False"),
         ({"max_steps": -1}, "from 0 to"),
         ({"stagnation_limit": 10**8}, "from 0 to"),

@@ -75,6 +75,15 @@ def test_mario_starts_with_the_asked_power(power: int, game: str) -> None:
     assert (ram[:, SIZE] == (power == 0)).all()
 
 
+def test_random_power_draws_big_and_fire_equally_often() -> None:
+    env = warpzone.make_vec("1-1", num_envs=400, obs="tiles", random_power=0.5)
+    _, info = env.reset(seed=3)
+    counts = np.bincount(info["status"], minlength=3)
+    assert abs(counts[0] - 200) < 50
+    assert abs(counts[1] - 100) < 40
+    assert abs(counts[2] - 100) < 40
+
+
 def test_halfway_starts_where_a_lost_life_would_go_on() -> None:
     names, start, _ = start_all("smb")
     _, halfway, _ = start_all("smb", halfway=True)

@@ -160,6 +160,7 @@ def test_levels_in_turn_are_equal() -> None:
     [
         pytest.param({"noop_max": 30}, id="noop-starts"),
         pytest.param({"power": 1}, id="big"),
+        pytest.param({"random_power": 0.7, "noop_max": 5}, id="random power"),
         pytest.param({"power": 2, "actions": "complex"}, id="fire"),
         pytest.param({"halfway": True, "level": "3-1"}, id="halfway"),
         pytest.param({"stagnation_limit": 10, "actions": ["LEFT"]}, id="stagnation"),
@@ -216,6 +217,7 @@ def test_parameters_at_random_are_equal(seed: int) -> None:
         reward=str(rng.choice(["shaped", "shaped", "classic"])),
         autoreset=str(rng.choice(["next-step", "same-step", "disabled"])),
         power=int(rng.integers(3)),
+        random_power=float(rng.choice([0.0, 0.5, 1.0])),
         halfway=bool(rng.integers(2)),
         max_steps=int(rng.choice([0, 7, 40])),
         stagnation_limit=int(rng.choice([0, 8])),

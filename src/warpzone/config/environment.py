@@ -169,6 +169,14 @@ class EnvOptions:
         0,
         "Mario at the start of a level: 0 small, 1 big, 2 fire.",
     )
+    random_power: float = option(
+        0.0,
+        "Probability that a level starts with Mario big or with fire, equally likely, whatever "
+        "--power is. In a whole game, Mario brings power-ups from earlier levels.",
+        at_least=0.0,
+        at_most=1.0,
+        metavar="P",
+    )
     halfway: bool = option(
         False,
         "Start episodes at the level's halfway point, where it has one.",

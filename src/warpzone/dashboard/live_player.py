@@ -86,6 +86,7 @@ class LivePlayer:
             stagnation_limit=env.stagnation_limit,
             reward=config.reward.env_reward,
             power=env.power,
+            random_power=env.random_power,
             halfway=env.halfway,
             exact=env.exact,
             sticky_prob=env.sticky_prob,

@@ -47,6 +47,7 @@ def make_vec(
     reward: RewardKind = "shaped",
     autoreset: Autoreset = "next-step",
     power: int = 0,
+    random_power: float = 0.0,
     halfway: bool = False,
     start_state: bytes = b"",
     max_steps: int = 0,
@@ -91,6 +92,8 @@ def make_vec(
         reward: 'shaped': weighted terms; 'classic': the reward of gym-super-mario-bros 7.4.
         autoreset: When an episode that ended is reset: 'next-step', 'same-step' or 'disabled'.
         power: Mario at the start: 0 small, 1 big, 2 with fire.
+        random_power: Probability that a level starts with Mario big or with fire, equally likely,
+            whatever power is.
         halfway: Start at the level's halfway page, where it has one.
         start_state: Start from this save state instead of the start of a level.
         max_steps: Truncate an episode after this many steps; 0 disables this.
@@ -130,6 +133,7 @@ def make_vec(
         reward=reward,
         autoreset=autoreset,
         power=power,
+        random_power=random_power,
         halfway=halfway,
         start_state=start_state,
         max_steps=max_steps,

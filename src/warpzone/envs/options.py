@@ -53,6 +53,7 @@ class EnvOptions(TypedDict, total=False):
     reward: RewardKind
     autoreset: Autoreset
     power: int
+    random_power: float
     halfway: bool
     start_state: bytes
     max_steps: int

@@ -243,7 +243,14 @@ class MarioEnv(gym.Env[Obs, np.int64]):
         elif self._config.start_state:
             self._machine.resume(bytes(self._config.start_state))
         else:
-            self._machine.begin(self._level)
+            self._machine.begin(self._level, self._draw_power())
+
+    def _draw_power(self) -> int:
+        config = self._config
+        assert self._random is not None
+        if config.random_power > 0.0 and self._random.uniform() < config.random_power:
+            return 1 + self._random.below(2)
+        return int(config.power)
 
     def _observation(self) -> Obs:
         if self._config.obs == "tiles":

@@ -131,6 +131,7 @@ def make_env(
         weights=config.reward.weights(env.num_envs),
         **env.policy_env_options(),
         power=env.power,
+        random_power=env.random_power,
         halfway=env.halfway,
         start_state=_read_state(env.start_state),
         exact=env.exact,

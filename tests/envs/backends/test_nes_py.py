@@ -144,7 +144,7 @@ def test_classic_reward_is_the_packages_own() -> None:
     game = nes_py_fixes.game_class()(str(plain_image(roms.load_game())), True)
     machine = env.machine
     assert isinstance(machine, NesPyMachine)
-    machine._start(game, "1-1")
+    machine._start(game, "1-1", 0)
     game._backup()
     game.reset()
     for number in range(260):

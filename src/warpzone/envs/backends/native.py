@@ -18,16 +18,17 @@ class NativeMachine(Console):
         super().__init__(setup.image, exact=setup.config.exact)
         self._setup = setup
         self._image = image
-        self._starts: dict[str, bytes] = {}
+        self._starts: dict[tuple[str, int], bytes] = {}
 
-    def begin(self, level: str) -> None:
+    def begin(self, level: str, power: int) -> None:
         """Goes to the start of a level, which is played from power-on only once."""
-        if level not in self._starts:
+        start = level, power
+        if start not in self._starts:
             config = self._setup.config
             scout = Console(self._setup.image, exact=config.exact)
-            _native.start(scout, self._setup.game, level, config.power, config.halfway)
-            self._starts[level] = scout.save()
-        self.load(self._starts[level])
+            _native.start(scout, self._setup.game, level, power, config.halfway)
+            self._starts[start] = scout.save()
+        self.load(self._starts[start])
 
     def resume(self, state: bytes) -> None:
         """Goes to a save state of a console or of an environment."""

@@ -51,7 +51,7 @@ class NesPyMachine:
         self._setup = setup
         self._strict = strict_stage
         self._rom = plain_image(setup.image)
-        self._games: dict[str, Any] = {}
+        self._games: dict[tuple[str, int], Any] = {}
         self._game: Any = None
         self._frames = 0
 
@@ -70,14 +70,15 @@ class NesPyMachine:
         """A copy of the screen; nes-py draws every frame."""
         return np.ascontiguousarray(self._present().screen)
 
-    def begin(self, level: str) -> None:
+    def begin(self, level: str, power: int) -> None:
         """Goes to the start of a level, which is played from power-on only once."""
-        if level not in self._games:
+        start = level, power
+        if start not in self._games:
             game = self._make_game(str(self._rom), level != WHOLE_GAME)
-            self._games[level] = game
-            self._start(game, level)
+            self._games[start] = game
+            self._start(game, level, power)
             game._backup()
-        self._game = self._games[level]
+        self._game = self._games[start]
         self._game._restore()
 
     def resume(self, state: bytes) -> None:
@@ -136,7 +137,7 @@ class NesPyMachine:
 
     # The start of a level, as native/mario/levels.cpp does it.
 
-    def _start(self, game: Any, level: str) -> None:
+    def _start(self, game: Any, level: str, power: int) -> None:
         config = self._setup.config
         name = "1-1" if level == WHOLE_GAME else level
         numbers = _native.level_numbers(self._setup.game, name)
@@ -145,8 +146,8 @@ class NesPyMachine:
         if not _pass_title(game, numbers):
             raise BackendError(f"nes-py: level {name} did not start: the title took no START")
         if level != WHOLE_GAME:
-            game.ram[_SIZE] = 1 if config.power == 0 else 0
-            game.ram[_POWER] = config.power
+            game.ram[_SIZE] = 1 if power == 0 else 0
+            game.ram[_POWER] = power
             if config.halfway:
                 game.ram[_HALFWAY_PAGE] = numbers["halfway_page"]
         if not _wait_for_control(game):
