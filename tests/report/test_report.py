@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -110,6 +111,15 @@ def test_a_run_shows_its_newest_video_and_its_evaluation(run: Path, tmp_path: Pa
     assert "clear 2, &lt;pit&gt; 2" in page
     assert "sticky actions (probability 0.25 per step) and up to 30 no-op frames" in page
     assert "20%-80%" in page
+
+
+def test_a_run_may_be_given_by_its_name_below_runs(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(run, tmp_path / "runs" / "by-name")
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["report", "by-name", "-o", "named.html", "--no-videos"]) == 0
+    assert is_self_contained(Path("named.html").read_text())
 
 
 def test_a_run_without_metrics_gets_an_error_and_no_page(

@@ -17,7 +17,7 @@ class Report(PluginOptions):
     It can be written while training is in progress.
 
     Examples:
-      warpzone report runs/mario-1-1 -o report.html
+      warpzone report mario-1-1 -o report.html         # a run below runs/
       warpzone report campaign/ -o report.html
       warpzone report sweeps/mario-1-1 -o sweep.html
       warpzone report policies/ --no-videos
@@ -25,7 +25,8 @@ class Report(PluginOptions):
 
     path: Path = positional(
         MISSING,
-        "Folder of a run, a campaign or a sweep, or a folder of policies with its scoreboard.",
+        "Folder of a run or its name below runs/, folder of a campaign or a sweep, or a folder of "
+        "policies with its scoreboard.",
         metavar="RUN",
     )
     output: Path = option(Path("report.html"), "Page to write.", short="-o", metavar="FILE")
@@ -42,18 +43,20 @@ class Report(PluginOptions):
         from warpzone.report.run_report import report_run
         from warpzone.report.sweep_report import report_sweep
         from warpzone.runs.directory import CONFIG_FILE
+        from warpzone.runs.resume import named_run
         from warpzone.sweep.files import SWEEP_FILE
         from warpzone.system.atomic_file import write_text_atomically
         from warpzone.video.output import check_output
 
         check_page_name(self.output)
         check_output(self.output)
-        if (self.path / CONFIG_FILE).is_file():
-            page = report_run(self.path, self.videos)
-        elif (self.path / SWEEP_FILE).exists():
-            page = report_sweep(self.path)
+        path = named_run(self.path)
+        if (path / CONFIG_FILE).is_file():
+            page = report_run(path, self.videos)
+        elif (path / SWEEP_FILE).exists():
+            page = report_sweep(path)
         else:
-            page = report_campaign(self.path, self.videos, lambda text: print(text, flush=True))
+            page = report_campaign(path, self.videos, lambda text: print(text, flush=True))
         write_text_atomically(self.output, page)
         print(f"wrote {self.output} ({self.output.stat().st_size / 1024:,.0f} KiB)")
         return 0
