@@ -9,8 +9,8 @@ from html import escape
 
 WIDTH, HEIGHT = 860, 440
 LEFT, RIGHT, TOP, BOTTOM = 60, 260, 20, 50
-COLOURS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd")
-COLOURS_AFTER = ("#17becf", "#bcbd22", "#8c564b", "#e377c2", "#7f7f7f")
+COLORS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd")
+COLORS_AFTER = ("#17becf", "#bcbd22", "#8c564b", "#e377c2", "#7f7f7f")
 
 
 @dataclass(frozen=True)
@@ -54,10 +54,10 @@ def log_plot(lines: Sequence[Line], *, x_label: str, y_label: str) -> str:
         f'<text transform="translate(14 {HEIGHT / 2}) rotate(-90)" text-anchor="middle">'
         f"{escape(y_label)}</text>",
     ]
-    palette = (*COLOURS, *COLOURS_AFTER)
+    palette = (*COLORS, *COLORS_AFTER)
     for index, line in enumerate(lines):
-        colour = palette[index % len(palette)]
-        style = f'stroke="{colour}" fill="none" stroke-width="1.8"'
+        color = palette[index % len(palette)]
+        style = f'stroke="{color}" fill="none" stroke-width="1.8"'
         style += ' stroke-dasharray="5 4"' if line.dashed else ""
         path = " ".join(f"{x(a):.1f},{y(b):.1f}" for a, b in line.points)
         row = TOP + 10 + 20 * index

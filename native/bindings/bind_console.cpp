@@ -123,11 +123,11 @@ void bind_console(nb::module_& module) {
           nb::rv_policy::automatic,
           "The sound of the last frame: float32 samples from -1 to 1, empty without sound.")
       .def_prop_ro(
-          "colours",
+          "colors",
           [](const Console& self) {
             return copy_of(self.screen(), nes::kScreenWidth * nes::kScreenHeight);
           },
-          nb::rv_policy::automatic, "The last drawn frame as colour numbers (0-63), row by row.")
+          nb::rv_policy::automatic, "The last drawn frame as color numbers (0-63), row by row.")
       .def(
           "nametable", [](const Console& self) { return copy_of(self.state().ppu.vram, 2048); },
           "A copy of the 2 KiB of frame memory that hold the nametables.")

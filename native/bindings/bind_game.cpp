@@ -237,7 +237,7 @@ void bind_game(nb::module_& module) {
       .def_prop_ro("width", &ImageWriter::width)
       .def("grey", &grey_of, "console"_a,
            "Brightness of the whole screen, 240 x 256; a masked status bar is black.")
-      .def("rgb", &rgb_of, "console"_a, "The same in colour, 3 x 240 x 256.")
+      .def("rgb", &rgb_of, "console"_a, "The same in color, 3 x 240 x 256.")
       .def(
           "resize",
           [](const ImageWriter& self,

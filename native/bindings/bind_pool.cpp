@@ -188,7 +188,7 @@ OwnedArray<std::uint8_t> numbers_of(Pool& pool, int lane, int shrink) {
                                 std::to_string(nes::kScreenHeight));
   }
   const auto hold = pool.hold(lane);
-  return colour_numbers(pool.lane(lane).drawn(), static_cast<std::size_t>(shrink));
+  return color_numbers(pool.lane(lane).drawn(), static_cast<std::size_t>(shrink));
 }
 
 }  // namespace
@@ -307,7 +307,7 @@ void bind_pool(nb::module_& module) {
         const auto hold = self.hold();
         return mario::RewardWeights(self.weights());
       });
-  module.def("color_table", &colours_of_numbers, "Red, green and blue of every color number.");
+  module.def("color_table", &colors_of_numbers, "Red, green and blue of every color number.");
 }
 
 }  // namespace warpzone::bindings

@@ -113,7 +113,7 @@ void start(nes::Console& console, Game game, Level level, const StartOptions& op
   if (!pass_title(console, game, level)) {
     fail(level, "the title screen did not accept START");
   }
-  // The area is laid out from the next frame on; size, colours and first page follow from these.
+  // The area is laid out from the next frame on; size, colors and first page follow from these.
   std::uint8_t* memory = console.ram();
   memory[ram::kSize] = options.power == 0 ? 1 : 0;
   memory[ram::kPower] = static_cast<std::uint8_t>(options.power);

@@ -53,9 +53,9 @@ class Console {
 
   std::uint8_t* ram() { return machine_.state.ram; }
   const std::uint8_t* ram() const { return machine_.state.ram; }
-  /// 240 rows of 256 colour numbers (0-63).
+  /// 240 rows of 256 color numbers (0-63).
   const std::uint8_t* screen() const { return machine_.screen.data(); }
-  /// Colour-emphasis bits (mask register >> 5) of each of the 240 rows.
+  /// Color-emphasis bits (mask register >> 5) of each of the 240 rows.
   const std::uint8_t* row_emphasis() const { return machine_.row_emphasis.data(); }
 
   /// Synthesises sound from now on, at `sample_rate` samples per second; 0 stops. Emulation is the

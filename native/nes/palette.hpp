@@ -1,4 +1,4 @@
-/// What the 64 colour numbers look like.
+/// What the 64 color numbers look like.
 #pragma once
 
 #include <array>
@@ -10,12 +10,12 @@ struct Rgb {
   std::uint8_t red, green, blue;
 };
 
-/// Colours for each of the eight settings of the emphasis bits, worked out from the composite
+/// Colors for each of the eight settings of the emphasis bits, worked out from the composite
 /// signal that the PPU produces.
 using Palette = std::array<std::array<Rgb, 64>, 8>;
 const Palette& palette();
 
-/// One value (0-255) per colour, for the same settings.
+/// One value (0-255) per color, for the same settings.
 using PlanePalette = std::array<std::array<std::uint8_t, 64>, 8>;
 
 /// What a plane of an image shows.

@@ -105,7 +105,7 @@ void Ppu::write_vram(std::uint16_t address, std::uint8_t value) {
   }
 }
 
-std::uint8_t Ppu::colour(int slot) const {
+std::uint8_t Ppu::color(int slot) const {
   const std::uint8_t value = s_.palette[palette_index(static_cast<std::uint16_t>(slot))];
   return (s_.mask & 0x01) != 0 ? value & 0x30 : value;
 }
@@ -123,7 +123,7 @@ std::uint8_t Ppu::read_data() {
   std::uint8_t value = s_.read_buffer;
   s_.read_buffer = read_vram(address);
   if (address >= 0x3F00) {
-    value = static_cast<std::uint8_t>(colour(address & 0x1F) | (s_.bus_latch & 0xC0));
+    value = static_cast<std::uint8_t>(color(address & 0x1F) | (s_.bus_latch & 0xC0));
   }
   move_address();
   return value;

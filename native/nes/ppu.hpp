@@ -22,7 +22,7 @@ inline constexpr std::uint8_t kOverflow = 0x20, kSpriteZero = 0x40, kVblank = 0x
 
 class Ppu {
  public:
-  /// `screen` has 240 x 256 colour numbers, `emphasis` one byte per row.
+  /// `screen` has 240 x 256 color numbers, `emphasis` one byte per row.
   Ppu(PpuState& state, const Cartridge& cartridge, std::uint8_t* pattern_ram, bool exact,
       std::uint8_t* screen, std::uint8_t* emphasis);
 
@@ -107,7 +107,7 @@ class Ppu {
   std::uint8_t palette_index(std::uint16_t address) const;
   std::uint8_t read_vram(std::uint16_t address) const;
   void write_vram(std::uint16_t address, std::uint8_t value);
-  std::uint8_t colour(int slot) const;
+  std::uint8_t color(int slot) const;
   void move_address();
   std::uint8_t read_data();
   /// Whether a write changes nothing that the pixels of a frame depend on.
@@ -155,7 +155,7 @@ class Ppu {
   /// The background of the row of tiles at `v`: all eight lines, or only the one at `v`.
   void draw_background(Band& band, std::uint16_t v, bool whole) const;
   /// What each of the 32 slots looks like now.
-  void list_colours(std::uint8_t* colours) const;
+  void list_colors(std::uint8_t* colors) const;
   void draw_sprites(std::uint8_t* slots, std::uint8_t* layer, int line) const;
   void fill_sprite_bins();
 

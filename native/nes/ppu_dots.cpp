@@ -143,7 +143,7 @@ void Ppu::show_dot() {
     }
   }
   if (drawing_) {
-    screen_[s_.line * 256 + x] = colour(slot);
+    screen_[s_.line * 256 + x] = color(slot);
     emphasis_[s_.line] = s_.mask >> 5;
   }
 }
@@ -152,7 +152,7 @@ void Ppu::show_backdrop(int x) {
   if (drawing_) {
     // With drawing disabled the unit shows the palette entry its address points at, if any.
     const int slot = (s_.v & 0x3F00) == 0x3F00 ? s_.v & 0x1F : 0;
-    screen_[s_.line * 256 + x] = colour(slot);
+    screen_[s_.line * 256 + x] = color(slot);
     emphasis_[s_.line] = s_.mask >> 5;
   }
 }

@@ -1,4 +1,4 @@
-/// Drawing by whole lines: a line's slots (palette entries 0-31), then their colours. Lines that
+/// Drawing by whole lines: a line's slots (palette entries 0-31), then their colors. Lines that
 /// cross the same row of tiles are prepared together.
 #include <algorithm>
 #include <cstring>
@@ -99,13 +99,13 @@ void Ppu::draw_sprites(std::uint8_t* slots, std::uint8_t* layer, int line) const
   }
 }
 
-void Ppu::list_colours(std::uint8_t* colours) const {
+void Ppu::list_colors(std::uint8_t* colors) const {
   const int bits = (s_.mask & 0x01) != 0 ? 0x30 : 0x3F;
   for (int slot = 0; slot < 32; ++slot) {
-    colours[slot] = static_cast<std::uint8_t>(s_.palette[slot] & bits);
+    colors[slot] = static_cast<std::uint8_t>(s_.palette[slot] & bits);
   }
   // Transparent everywhere shows the backdrop, the first entry.
-  for (int slot = 4; slot < 32; slot += 4) colours[slot] = colours[0];
+  for (int slot = 4; slot < 32; slot += 4) colors[slot] = colors[0];
 }
 
 void Ppu::draw_lines(int first_line, int count, int from_x, int to_x) {
@@ -115,13 +115,13 @@ void Ppu::draw_lines(int first_line, int count, int from_x, int to_x) {
     // The unit then shows the palette entry its address points at, if any.
     const int slot = (s_.v & 0x3F00) == 0x3F00 ? s_.v & 0x1F : 0;
     for (int line = first_line; line < first_line + count; ++line) {
-      std::memset(screen_ + line * 256 + from_x, colour(slot), width);
+      std::memset(screen_ + line * 256 + from_x, color(slot), width);
     }
     return;
   }
   if (!sprite_bins_valid_) fill_sprite_bins();
-  std::uint8_t colours[32];
-  list_colours(colours);
+  std::uint8_t colors[32];
+  list_colors(colors);
   const bool background = (s_.mask & 0x08) != 0, sprites = (s_.mask & 0x10) != 0;
   Band band;
   std::uint8_t layer[256 + kMargin] = {};
@@ -146,7 +146,7 @@ void Ppu::draw_lines(int first_line, int count, int from_x, int to_x) {
       if (sprites && bin_size_[line + i] != 0) draw_sprites(slots + i * kStride, layer, line + i);
     }
     look_up_32(screen_ + line * 256 + from_x, 256, slots + from_x, kStride, to_x - from_x, lines,
-               colours);
+               colors);
     if (lines > 1) scroll_lines(scroll, lines);
     if (lines == 1) scroll = next;
     line += lines;

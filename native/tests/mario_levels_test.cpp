@@ -116,7 +116,7 @@ TEST(power_is_there_from_the_start) {
   if (cartridge == nullptr) {
     return;
   }
-  constexpr int kMarioColour = 0x11;
+  constexpr int kMarioColor = 0x11;
   constexpr std::uint8_t kRed = 0x16;
   constexpr std::uint8_t kFireWhite = 0x37;
   nes::Console console(cartridge);
@@ -124,7 +124,7 @@ TEST(power_is_there_from_the_start) {
     start_level(console, Game::kSuperMarioBros, {1, 1}, {power, false});
     CHECK_EQ(decode(console.ram()).power, power);
     CHECK_EQ(console.ram()[ram::kSize], power == 0 ? 1 : 0);
-    CHECK_EQ(console.state().ppu.palette[kMarioColour], power == 2 ? kFireWhite : kRed);
+    CHECK_EQ(console.state().ppu.palette[kMarioColor], power == 2 ? kFireWhite : kRed);
   }
   CHECK_THROWS(start_level(console, Game::kSuperMarioBros, {1, 1}, {3, false}),
                std::invalid_argument);

@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::size_t kScreenPixels = nes::kScreenWidth * nes::kScreenHeight;
 constexpr std::array<nes::Channel, 1> kGrey = {nes::Channel::kGrey};
-constexpr std::array<nes::Channel, 3> kColours = {nes::Channel::kRed, nes::Channel::kGreen,
-                                                  nes::Channel::kBlue};
+constexpr std::array<nes::Channel, 3> kColors = {nes::Channel::kRed, nes::Channel::kGreen,
+                                                 nes::Channel::kBlue};
 
 }  // namespace
 
@@ -24,7 +24,7 @@ FrameStack::FrameStack(const LaneSettings& settings, const ImageWriter& image)
       kept_(settings.pools() ? kScreenPixels * channels().size() : 0) {}
 
 std::span<const nes::Channel> FrameStack::channels() const {
-  if (settings_.obs == ObsKind::kRgb) return kColours;
+  if (settings_.obs == ObsKind::kRgb) return kColors;
   return kGrey;
 }
 
@@ -92,12 +92,12 @@ void FrameStack::write(std::uint8_t* obs) const {
 
 void FrameStack::write_channels_last(std::uint8_t* obs) const {
   const std::size_t pixels = image_.size();
-  const std::size_t stride = kColours.size() * static_cast<std::size_t>(settings_.stack);
+  const std::size_t stride = kColors.size() * static_cast<std::size_t>(settings_.stack);
   for (int i = 0; i < settings_.stack; ++i) {
     const std::uint8_t* red = frame(i);
     const std::uint8_t* green = red + pixels;
     const std::uint8_t* blue = green + pixels;
-    std::uint8_t* out = obs + kColours.size() * static_cast<std::size_t>(i);
+    std::uint8_t* out = obs + kColors.size() * static_cast<std::size_t>(i);
     for (std::size_t pixel = 0; pixel < pixels; ++pixel, out += stride) {
       out[0] = red[pixel];
       out[1] = green[pixel];

@@ -16,7 +16,7 @@ from warpzone import cli
 from warpzone.campaign import board_files
 from warpzone.campaign import measure as measure_module
 from warpzone.campaign.board_files import add_policy, export_reached, open_board, publish
-from warpzone.campaign.board_image import colour_of
+from warpzone.campaign.board_image import color_of
 from warpzone.campaign.board_json import BOARD_FILE, HISTORY_FILE, read_board, write_board
 from warpzone.campaign.board_merge import merge_board
 from warpzone.campaign.board_text import to_markdown
@@ -67,12 +67,12 @@ def test_the_page_has_a_line_for_every_level_trained_or_not() -> None:
     assert all(f"| {level} |" in page for level in all_levels())
 
 
-def test_the_image_shows_each_rate_by_its_colour(tmp_path: Path) -> None:
+def test_the_image_shows_each_rate_by_its_color(tmp_path: Path) -> None:
     publish(tmp_path, Scoreboard().with_rows([made_up_row("1-1", 95), made_up_row("8-4", 0)]))
     with Image.open(tmp_path / "scoreboard.png") as image:
-        colours = {colour for _, colour in image.getcolors(1 << 20)}
-    assert {colour_of(0.95), colour_of(0.0)} <= colours
-    assert colour_of(1.0) != colour_of(0.9) != colour_of(0.0)
+        colors = {color for _, color in image.getcolors(1 << 20)}
+    assert {color_of(0.95), color_of(0.0)} <= colors
+    assert color_of(1.0) != color_of(0.9) != color_of(0.0)
 
 
 MEASURING = asdict(Measuring())

@@ -68,7 +68,7 @@ class ConsolePair:
         return "CPU: " + ", ".join(wrong) if wrong else None
 
     def _screen_difference(self) -> str | None:
-        exact, fast = self.exact.colours, self.fast.colours
+        exact, fast = self.exact.colors, self.fast.colors
         if not np.array_equal(exact, fast):
             wrong = np.flatnonzero(exact != fast)
             line, x = divmod(int(wrong[0]), 256)
@@ -77,7 +77,7 @@ class ConsolePair:
                 f"screen: {wrong.size} pixels in {lines} lines, first at line {line}, x {x}:"
                 f" {exact[wrong[0]]:02X} exact, {fast[wrong[0]]:02X} fast"
             )
-        # The colours are equal, so only the emphasis bits of a line can differ.
+        # The colors are equal, so only the emphasis bits of a line can differ.
         wrong_lines = np.flatnonzero((self.exact.screen != self.fast.screen).any(axis=(1, 2)))
         return f"emphasis of lines {wrong_lines[:5].tolist()}" if wrong_lines.size else None
 

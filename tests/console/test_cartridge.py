@@ -185,7 +185,7 @@ def test_screens_and_memories_have_the_documented_shapes_and_types() -> None:
     nes.run_frame()
     shapes = {
         "screen": (nes.screen, (240, 256, 3)),
-        "colours": (nes.colours, (240 * 256,)),
+        "colors": (nes.colors, (240 * 256,)),
         "ram": (nes.ram, (2048,)),
         "nametable": (nes.nametable(), (2048,)),
         "oam": (nes.oam(), (256,)),
@@ -195,7 +195,7 @@ def test_screens_and_memories_have_the_documented_shapes_and_types() -> None:
         name: shape for name, (_, shape) in shapes.items()
     }
     assert all(array.dtype == np.uint8 for array, _ in shapes.values())
-    assert nes.colours.max() < 64
+    assert nes.colors.max() < 64
 
 
 def test_ram_is_a_live_view_that_outlives_its_console() -> None:

@@ -1,4 +1,4 @@
-"""Images: resizing is exact area averaging, the status bar goes, colours and grey are right."""
+"""Images: resizing is exact area averaging, the status bar goes, colors and grey are right."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def test_crop_removes_the_status_bar_before_resizing() -> None:
 
 @pytest.mark.parametrize("hud", ["keep", "mask", "crop"])
 @pytest.mark.parametrize("size", [(0, 0), (61, 83)])
-def test_colour_images_are_the_screen_resized(hud: str, size: tuple[int, int]) -> None:
+def test_color_images_are_the_screen_resized(hud: str, size: tuple[int, int]) -> None:
     env = play_to("1-1", obs="rgb", hud=hud, size=size)
     obs = env.step(1)[0]
     screen = env.console.screen.copy()
@@ -191,7 +191,7 @@ def test_colour_images_are_the_screen_resized(hud: str, size: tuple[int, int]) -
         np.testing.assert_array_equal(obs[:, :, channel], expected)
 
 
-def test_grey_is_the_brightness_of_the_colours() -> None:
+def test_grey_is_the_brightness_of_the_colors() -> None:
     env = play_to("1-1")
     red, green, blue = np.moveaxis(env.console.screen.astype(float), 2, 0)
     grey = writer(ROWS, COLUMNS).grey(env.console).astype(float)
@@ -237,7 +237,7 @@ def test_golden_images_have_not_changed(level: str) -> None:
     assert hashlib.sha256(obs.tobytes()).hexdigest()[:16] == GOLDEN[level]
 
 
-def test_colour_images_are_pooled_per_channel() -> None:
+def test_color_images_are_pooled_per_channel() -> None:
     options: dict[str, Any] = {"obs": "rgb", "size": (60, 64)}
     pooled = warpzone.MarioEnv("1-1", max_pool=True, frame_skip=4, **options)
     frames = warpzone.MarioEnv("1-1", frame_skip=1, obs="rgb")
@@ -251,7 +251,7 @@ def test_colour_images_are_pooled_per_channel() -> None:
 
 
 @pytest.mark.parametrize("stack", [1, 3])
-def test_channels_first_is_the_same_colour_image_transposed(stack: int) -> None:
+def test_channels_first_is_the_same_color_image_transposed(stack: int) -> None:
     options: dict[str, Any] = {"obs": "rgb", "size": (60, 77), "stack": stack}
     last = warpzone.MarioEnv("1-1", **options)
     first = warpzone.MarioEnv("1-1", channels="first", **options)

@@ -150,4 +150,5 @@ def test_the_report_is_one_page_with_charts_and_the_configuration(tmp_path: Path
     for part in ("Best result so far", "Importance", "Parallel coordinates", "learning_rate ="):
         assert part in page
     assert page.count("<svg") == 3
+    assert str(tmp_path) not in page, "a page names no folder of the machine"
     assert not re.search(r"""(?:src|href)=["']?http|url\(|@import""", page)

@@ -44,7 +44,7 @@ def test_an_image_shows_how_every_episode_ended(run: RunDirectory, tmp_path: Pat
     sheet = iio.imread(path)
     assert sheet.shape == (2 * (HEIGHT + CAPTION + GAP) - GAP, 3 * (WIDTH + GAP) - GAP, 3)
     captions = sheet[HEIGHT : HEIGHT + CAPTION, :WIDTH].reshape(-1, 3)
-    assert tuple(sheet[1, 1]) in {tuple(colour) for colour in captions}, "in the border's colour"
+    assert tuple(sheet[1, 1]) in {tuple(color) for color in captions}, "in the border's color"
     borders = {tuple(sheet[1, column * (WIDTH + GAP) + 1]) for column in range(3)}
     assert borders <= {(60, 200, 80), (220, 50, 50), (130, 130, 130)}
     assert not sheet[HEIGHT + CAPTION + GAP :, 2 * (WIDTH + GAP) :].any(), "the sixth cell is empty"

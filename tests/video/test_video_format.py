@@ -104,7 +104,7 @@ def test_speed_scale_and_fps_of_the_command_reach_the_file(tmp_path: Path) -> No
     assert iio.immeta(path, plugin="FFMPEG")["duration"] < 8, "50 seconds at the game's speed"
 
 
-def test_a_caption_is_drawn_in_its_colour() -> None:
+def test_a_caption_is_drawn_in_its_color() -> None:
     bar = caption_bar("1-1 seed 3 cleared", 128, (60, 200, 80))
     assert bar.shape == (13, 128, 3)
     assert (bar == (60, 200, 80)).all(axis=2).sum() > 100

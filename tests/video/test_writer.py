@@ -42,7 +42,7 @@ def test_mp4_has_all_frames_in_order_and_even_sizes(tmp_path: Path) -> None:
     assert imageio.immeta(path, plugin="FFMPEG")["codec"] == "h264"
 
 
-def test_gif_keeps_colours_exactly_and_enlarges_without_blur(tmp_path: Path) -> None:
+def test_gif_keeps_colors_exactly_and_enlarges_without_blur(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     palette = rng.integers(0, 256, (40, 3)).astype(np.uint8)
     frame = palette[rng.integers(0, 40, (24, 32))]

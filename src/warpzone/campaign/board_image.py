@@ -13,7 +13,7 @@ from warpzone.system.atomic_file import replacing
 if TYPE_CHECKING:
     from PIL import ImageDraw
 
-Colour = tuple[int, int, int]
+Color = tuple[int, int, int]
 
 _SCALE = 2  # Drawn at twice the size, so that it is sharp on high-resolution screens.
 _TILE_WIDTH, _TILE_HEIGHT, _GAP = 118, 96, 8
@@ -21,8 +21,8 @@ _MARGIN, _TITLE, _FOOT = 28, 84, 54
 _STAGES = 4
 _PAPER, _INK, _FAINT = (250, 250, 248), (28, 30, 34), (112, 116, 124)
 _UNTRAINED = (226, 227, 230)
-# From 0 to 1; lightness rises as well, so that it can be read without colours.
-_RAMP: tuple[tuple[float, Colour], ...] = (
+# From 0 to 1; lightness rises as well, so that it can be read without colors.
+_RAMP: tuple[tuple[float, Color], ...] = (
     (0.0, (126, 32, 46)),
     (0.4, (206, 92, 52)),
     (0.7, (240, 176, 64)),
@@ -53,8 +53,8 @@ def draw_board(path: Path, board: Scoreboard) -> Path:
     return path
 
 
-def colour_of(rate: float) -> Colour:
-    """The colour of a clear rate."""
+def color_of(rate: float) -> Color:
+    """The color of a clear rate."""
     for (low, first), (high, second) in pairwise(_RAMP):
         if rate <= high:
             share = (rate - low) / (high - low)
@@ -72,24 +72,24 @@ class _Pen:
         self._draw = draw
 
     def text(
-        self, place: tuple[float, float], words: str, size: float, colour: Colour, at: str = "lt"
+        self, place: tuple[float, float], words: str, size: float, color: Color, at: str = "lt"
     ) -> None:
         from PIL import ImageFont
 
         font = ImageFont.load_default(size * _SCALE)
         scaled = place[0] * _SCALE, place[1] * _SCALE
-        self._draw.text(scaled, words, fill=colour, font=font, anchor=at)
+        self._draw.text(scaled, words, fill=color, font=font, anchor=at)
 
     def box(
         self,
         place: tuple[float, float],
         size: tuple[float, float],
-        colour: Colour,
+        color: Color,
         radius: float = 0,
     ) -> None:
         corners = (*place, place[0] + size[0], place[1] + size[1])
         scaled = [value * _SCALE for value in corners]
-        self._draw.rounded_rectangle(scaled, radius * _SCALE, fill=colour)
+        self._draw.rounded_rectangle(scaled, radius * _SCALE, fill=color)
 
 
 def _draw_title(pen: _Pen, board: Scoreboard) -> None:
@@ -103,7 +103,7 @@ def _draw_title(pen: _Pen, board: Scoreboard) -> None:
 
 def _draw_tile(pen: _Pen, left: float, top: float, level: str, board: Scoreboard) -> None:
     row = board.rows.get(level)
-    back = _UNTRAINED if row is None else colour_of(row.score.clear_rate)
+    back = _UNTRAINED if row is None else color_of(row.score.clear_rate)
     front = ink_on(back)
     pen.box((left, top), (_TILE_WIDTH, _TILE_HEIGHT), back, 9)
     pen.text((left + 11, top + 11), level, 15, front)
@@ -121,7 +121,7 @@ def _draw_legend(pen: _Pen, width: float, height: float) -> None:
     top, length, steps = height - _MARGIN - 22, 240, 120
     for step in range(steps):
         left = _MARGIN + length * step / steps
-        pen.box((left, top), (length / steps, 12), colour_of(step / (steps - 1)))
+        pen.box((left, top), (length / steps, 12), color_of(step / (steps - 1)))
     for share, at in ((0.0, "lt"), (0.5, "mt"), (1.0, "rt")):
         pen.text((_MARGIN + length * share, top + 16), f"{share:.0%}", 11, _FAINT, at)
     words = "small figures: 95 % interval (Wilson)"
@@ -133,8 +133,8 @@ def _spread(row: Row) -> str:
     return f"{low:.0%} to {high:.0%}"
 
 
-def ink_on(back: Colour) -> Colour:
-    """The text colour that is readable on a background: dark or white."""
+def ink_on(back: Color) -> Color:
+    """The text color that is readable on a background: dark or white."""
     red, green, blue = back
     bright = 0.299 * red + 0.587 * green + 0.114 * blue
     return _INK if bright > 140 else (255, 255, 255)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from html import escape
 from pathlib import Path
 
-from warpzone.campaign.board_image import colour_of, ink_on
+from warpzone.campaign.board_image import color_of, ink_on
 from warpzone.campaign.board_json import read_board
 from warpzone.campaign.board_text import HEADINGS, how, score_line, table_rows
 from warpzone.campaign.scoreboard import Row, Scoreboard, all_levels
@@ -56,7 +56,10 @@ def report_campaign(
     ]
     sections = [
         Section("Levels", _tiles(board), f"Clear rate: {how(board)}."),
-        Section("Example episodes", f'<div class="cards">{"".join(cards)}</div>' if cards else ""),
+        Section(
+            "Example episodes" if videos else "Policies",
+            f'<div class="cards">{"".join(cards)}</div>' if cards else "",
+        ),
         Section("Scoreboard", _table(board), "Steps and minutes of training."),
         Section("Learning curves", _all_curves(runs), "Click a run to expand it."),
         Section("Hints and warnings", _collapsible_by_run(runs, lambda run: hints_html(run.log))),
@@ -101,7 +104,7 @@ def _tile(row: Row | None, level: str, order: int) -> str:
     if row is None:
         text = f"<small>{level}</small><b>not trained</b>"
         return f'<div class="tile none" style="--order:{order}">{text}</div>'
-    background = colour_of(row.score.clear_rate)
+    background = color_of(row.score.clear_rate)
     style = f"background:rgb{background};color:rgb{ink_on(background)};--order:{order}"
     text = f"<small>{level}</small><b>{row.score.clear_rate:.0%}</b>"
     title = escape(score_line(row))

@@ -10,6 +10,7 @@ _WIDTH, _HEIGHT = 480, 210
 _LEFT, _RIGHT, _TOP, _BOTTOM = 70, 16, 14, 28
 _WIDE, _TALL = 1000, 300
 _BAR = 26
+_MOST_ENLARGED = 1.25  # Labels grow with a chart.
 
 Value = float | str
 """A value on an axis: a number, or the name of a choice."""
@@ -87,7 +88,7 @@ def draw_parallel(
         for trial in ordered
     ]
     drawing = "".join(parts) + "".join(lines)
-    return _figure("Trials; the best in another colour", _WIDE, _TALL, drawing)
+    return _figure("Trials; the best in another color", _WIDE, _TALL, drawing)
 
 
 def draw_importance(shares: Mapping[str, float]) -> str:
@@ -134,6 +135,7 @@ def _text(x: float, y: float, text: str, anchor: str) -> str:
 def _figure(title: str, width: int, height: int, drawing: str) -> str:
     return (
         f'<figure class="drawing"><figcaption><h3>{escape(title)}</h3></figcaption>'
-        f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{escape(title)}">'
+        f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{escape(title)}" '
+        f'style="max-width:{width * _MOST_ENLARGED:.0f}px">'
         f"{drawing}</svg></figure>"
     )

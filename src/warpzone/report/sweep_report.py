@@ -7,6 +7,7 @@ from html import escape
 from pathlib import Path
 
 from warpzone.report.page import Section, make_page, table_html
+from warpzone.report.privacy import without_folders
 from warpzone.report.sweep_charts import Value, draw_best, draw_importance, draw_parallel
 from warpzone.sweep.overview import Overview, read_overview
 from warpzone.sweep.show import note_text, parameter_text, state_text, value_text, values_text
@@ -56,7 +57,7 @@ def _configurations(overview: Overview) -> str:
         values = values_text(trial, overview.plan.options)
         parts.append(
             f"<p>Trial {trial.number}: {escape(values)}. "
-            f"<code>{escape(overview.command(trial))}</code></p>"
+            f"<code>{escape(without_folders(overview.command(trial)))}</code></p>"
             f"<pre>{escape(overview.toml(trial))}</pre>"
         )
     return "".join(parts) or '<p class="note">No trial has finished yet.</p>'

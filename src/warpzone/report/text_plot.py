@@ -1,4 +1,4 @@
-"""Curves as lines of text, for terminals; one character per curve, so that no colour is needed."""
+"""Curves as lines of text, for terminals; one character per curve, so that no color is needed."""
 
 from __future__ import annotations
 

@@ -40,8 +40,10 @@ def value_text(value: float, objective: str) -> str:
 
 
 def values_text(trial: FrozenTrial, options: SweepOptions) -> str:
-    """Formats the values of a finished trial."""
-    pairs = zip(trial.values or (), options.objectives, strict=True) if trial.values else ()
+    """Formats the values of a finished trial; empty for others, whose values are not results."""
+    if trial.state.name != "COMPLETE":
+        return ""
+    pairs = zip(trial.values, options.objectives, strict=True)
     return ", ".join(value_text(value, objective) for value, objective in pairs)
 
 

@@ -15,7 +15,7 @@ from warpzone.evaluation.trained import Player, load_policy
 from warpzone.runs.levels import named_levels, trained_levels
 from warpzone.video.choosing import OnProgress
 from warpzone.video.image import ImageWriter, contact_sheet
-from warpzone.video.overlay import Colour, caption_bar
+from warpzone.video.overlay import Color, caption_bar
 from warpzone.video.recorded_env import FRAMES_PER_SECOND
 from warpzone.video.video_format import VideoFormat
 from warpzone.video.writer import Frame, VideoWriter
@@ -43,7 +43,7 @@ def record_contact_sheet(
     """Plays one episode per environment and freezes each when its episode ends.
 
     Below each environment a caption says its level, its seed and how its episode ended. A frozen
-    environment also gets a coloured border: green for cleared, red for died, grey for truncated.
+    environment also gets a colored border: green for cleared, red for died, grey for truncated.
 
     Args:
         target: A run, a checkpoint, a policy file, or a folder of policy files.
@@ -119,7 +119,7 @@ class _Sheet:
     def __init__(self, names: Sequence[str], shrink: int) -> None:
         self._names, self._shrink = names, shrink
         self._frames: list[Frame] = []
-        self._captions: list[tuple[str, Colour]] = [(name, _PLAYING) for name in names]
+        self._captions: list[tuple[str, Color]] = [(name, _PLAYING) for name in names]
 
     def show(self, index: int, frame: Frame) -> None:
         """Shows a new frame of an environment."""
@@ -130,18 +130,18 @@ class _Sheet:
 
     def end(self, index: int, reason: str) -> None:
         """Freezes an environment whose episode has ended."""
-        colour = _CLEARED if reason == CLEAR else _DIED if is_death(reason) else _TRUNCATED
-        self._frames[index] = _with_border(self._frames[index], colour)
+        color = _CLEARED if reason == CLEAR else _DIED if is_death(reason) else _TRUNCATED
+        self._frames[index] = _with_border(self._frames[index], color)
         ended = "cleared" if reason == CLEAR else reason
-        self._captions[index] = (f"{self._names[index]} {ended}", colour)
+        self._captions[index] = (f"{self._names[index]} {ended}", color)
 
     def image(self) -> Frame:
         """Returns all environments with their captions."""
         width = self._frames[0].shape[1]
         return contact_sheet(
             [
-                np.concatenate([frame, caption_bar(text, width, colour)])
-                for frame, (text, colour) in zip(self._frames, self._captions, strict=True)
+                np.concatenate([frame, caption_bar(text, width, color)])
+                for frame, (text, color) in zip(self._frames, self._captions, strict=True)
             ]
         )
 
@@ -174,9 +174,9 @@ def _screens(env: MarioVectorEnv) -> list[Frame]:
     return list(screens)
 
 
-def _with_border(frame: Frame, colour: Colour) -> Frame:
-    """Returns the frame at half brightness with a coloured border."""
-    bordered = np.full_like(frame, colour)
+def _with_border(frame: Frame, color: Color) -> Frame:
+    """Returns the frame at half brightness with a colored border."""
+    bordered = np.full_like(frame, color)
     inside = slice(_BORDER, -_BORDER)
     bordered[inside, inside] = frame[inside, inside] // 2
     return bordered

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from warpzone.envs.actions import BUTTONS
 from warpzone.video.writer import Frame
 
-Colour = tuple[int, int, int]
+Color = tuple[int, int, int]
 
 _BAR_HEIGHT = 24
 _CAPTION_HEIGHT = 13
@@ -37,8 +37,8 @@ _LETTER_TOP = 11  # Below the round buttons.
 _TEXT_LEFT = 72
 _LINE_TOPS = (1, 12)
 
-# Colours of the planes of the tile grid; later planes are drawn over earlier ones.
-_PLANE_COLOURS = {
+# Colors of the planes of the tile grid; later planes are drawn over earlier ones.
+_PLANE_COLORS = {
     "solid": (150, 100, 60),
     "hostile": (220, 50, 50),
     "platform": (90, 160, 230),
@@ -69,12 +69,12 @@ def draw_overlay(frame: Frame, buttons: int, caption: Sequence[str]) -> Frame:
 
 
 @lru_cache(maxsize=512)
-def caption_bar(text: str, width: int, colour: Colour) -> Frame:
+def caption_bar(text: str, width: int, color: Color) -> Frame:
     """Returns a bar of 13 pixels with one line of text."""
     from PIL import Image, ImageDraw
 
     image = Image.new("RGB", (width, _CAPTION_HEIGHT), _BACKGROUND)
-    ImageDraw.Draw(image).text((3, 1), text, fill=colour, font=bitmap_font())
+    ImageDraw.Draw(image).text((3, 1), text, fill=color, font=bitmap_font())
     return np.asarray(image)
 
 
@@ -94,12 +94,12 @@ def _controller(buttons: int, width: int) -> Frame:
     draw = ImageDraw.Draw(image)
     draw.rectangle((10, 9, 15, 14), fill=_IDLE)  # The centre of the directional pad.
     for name, box in _CONTROLLER.items():
-        colour = _PRESSED if buttons & BUTTONS[name] else _IDLE
+        color = _PRESSED if buttons & BUTTONS[name] else _IDLE
         if name in _ROUND:
-            draw.ellipse(box, fill=colour)
-            draw.text((box[0] + 1, _LETTER_TOP), name, fill=colour, font=bitmap_font())
+            draw.ellipse(box, fill=color)
+            draw.text((box[0] + 1, _LETTER_TOP), name, fill=color, font=bitmap_font())
         else:
-            draw.rectangle(box, fill=colour)
+            draw.rectangle(box, fill=color)
     return np.asarray(image)
 
 
@@ -136,12 +136,12 @@ def _pixels_image(stack: NDArray[np.uint8]) -> Frame:
 
 
 def _tiles_image(tiles: NDArray[np.uint8], features: NDArray[np.uint8]) -> Frame:
-    newest = tiles[-len(_PLANE_COLOURS) :]
+    newest = tiles[-len(_PLANE_COLORS) :]
     rows, columns = newest.shape[1:]
     image = np.full((rows, columns, 3), 20, np.uint8)
-    for plane, colour in zip(newest, _PLANE_COLOURS.values(), strict=True):
+    for plane, color in zip(newest, _PLANE_COLORS.values(), strict=True):
         strength = plane[:, :, None] / 255
-        image = np.where(strength > 0, np.array(colour) * (0.4 + 0.6 * strength), image)
+        image = np.where(strength > 0, np.array(color) * (0.4 + 0.6 * strength), image)
     cells = np.repeat(np.repeat(image, _TILE_PIXELS, 0), _TILE_PIXELS, 1).astype(np.uint8)
     cells[::_TILE_PIXELS] = cells[:, ::_TILE_PIXELS] = 12
     # The features follow below the grid, one square each; brighter means larger.

@@ -140,7 +140,7 @@ class _Mp4:
         self._ffmpeg: Ffmpeg | None = None
 
     def write(self, frame: Frame) -> None:
-        # Colour is stored at half resolution (yuv420p), so both sides must be even.
+        # Color is stored at half resolution (yuv420p), so both sides must be even.
         image = enlarge(frame, self._scale)
         height, width = image.shape[:2]
         image = np.pad(image, ((0, height % 2), (0, width % 2), (0, 0)))

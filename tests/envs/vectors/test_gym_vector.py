@@ -67,7 +67,7 @@ def test_vector_equals_the_pool(vector: str, autoreset: str) -> None:
     assert ended > 0 or autoreset == "next-step"
 
 
-def test_colour_images_and_sticky_steps_equal_the_pool() -> None:
+def test_color_images_and_sticky_steps_equal_the_pool() -> None:
     options: dict[str, Any] = {
         "obs": "rgb",
         "channels": "first",

@@ -61,7 +61,7 @@ class Machine(Protocol):
         """Brightness of the screen, 240 x 256; a masked status bar is black."""
 
     def rgb(self) -> NDArray[np.uint8]:
-        """The screen in colour, 3 x 240 x 256; a masked status bar is black."""
+        """The screen in color, 3 x 240 x 256; a masked status bar is black."""
 
     def close(self) -> None:
         """Frees the machine; closing it again does nothing."""

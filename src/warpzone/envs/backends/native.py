@@ -49,7 +49,7 @@ class NativeMachine(Console):
         return self._image.grey(self)
 
     def rgb(self) -> NDArray[np.uint8]:
-        """The screen in colour, 3 x 240 x 256."""
+        """The screen in color, 3 x 240 x 256."""
         return self._image.rgb(self)
 
     def close(self) -> None:

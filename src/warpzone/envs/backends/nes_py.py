@@ -115,7 +115,7 @@ class NesPyMachine:
         return grey.astype(np.uint8)
 
     def rgb(self) -> NDArray[np.uint8]:
-        """The screen in colour, 3 x 240 x 256."""
+        """The screen in color, 3 x 240 x 256."""
         return np.ascontiguousarray(np.moveaxis(self._shown(), 2, 0))
 
     def close(self) -> None:
