@@ -72,3 +72,16 @@ def test_a_ray_that_cannot_be_used_is_one_sentence(monkeypatch: pytest.MonkeyPat
     assert "\n" not in str(here.value)
     with pytest.raises(ClusterError, match=r"at 10\.0\.0\.1:6379"), connected_ray("10.0.0.1:6379"):
         pass
+
+
+@pytest.mark.parametrize(("mode", "named"), [(None, True), ("token", False), ("disabled", False)])
+def test_a_cluster_that_cannot_be_reached_may_require_a_token(
+    monkeypatch: pytest.MonkeyPatch, mode: str | None, named: bool
+) -> None:
+    monkeypatch.delenv("RAY_AUTH_MODE", raising=False)
+    if mode is not None:
+        monkeypatch.setenv("RAY_AUTH_MODE", mode)
+    Starts(monkeypatch, failures=1)
+    with pytest.raises(ClusterError) as failure, connected_ray("10.0.0.1:6379"):
+        pass
+    assert ("set RAY_AUTH_MODE=token" in str(failure.value)) == named

@@ -21,7 +21,7 @@ FLAGS = [
     "--hidden=16",
     "--device=cpu",
     "--log-every=1",
-    "--episodes=1",
+    "--episodes=20",
 ]
 SPACE = ("learning-rate=1e-4:1e-3:log", "epochs=1:3", "optimizer=adam,adamw")
 
@@ -34,7 +34,7 @@ def small_plan(**options: Any) -> SweepPlan:
         "model": {"hidden": 16},
         "run": {"steps": 2000, "torch_threads": 1, "device": "cpu"},
     }
-    given = {"space": SPACE, "trials": 12, "objective": "clear-rate", "episodes": 1} | options
+    given = {"space": SPACE, "trials": 12, "objective": "clear-rate", "episodes": 20} | options
     return SweepPlan("cpu-quick", explicit, SweepOptions(**given))
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from small_sweep import made_up_sweep, small_plan
 
+from warpzone import cli
 from warpzone.campaign.plan import Budget
 from warpzone.errors import ConfigError
 from warpzone.sweep import trial as trials
@@ -75,6 +76,17 @@ def test_one_lucky_episode_is_not_a_clear_rate_of_100_percent() -> None:
     assert recent_clear_rate(Recent({})) == 0.0
     assert recent_clear_rate(Recent({"1-1": (1.0, 1)})) == 0.05
     assert recent_clear_rate(Recent({"1-1": (0.5, 10), "1-2": (1.0, 30)})) == 35 / 40
+
+
+def test_a_result_is_never_based_on_a_single_episode(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # An untrained policy clears 1-1 in one of about a thousand episodes, and the episodes of the
+    # last evaluation are the same for every trial.
+    words = ["sweep", "--level=1-1", "--episodes=1", "-o", str(tmp_path / "sweep")]
+    assert cli.main(words) == 2
+    assert "--episodes is 1; it must be from 20 to" in capsys.readouterr().err
+    assert not (tmp_path / "sweep").exists()
 
 
 @pytest.fixture

@@ -16,6 +16,8 @@ _log = logging.getLogger(__name__)
 
 # Variables that Ray reads when it is imported, or when it starts its processes.
 _USAGE_STATISTICS = "RAY_USAGE_STATS_ENABLED"
+# With an explicit address, Ray does not send its token unless this is set to "token".
+_AUTHENTICATION = "RAY_AUTH_MODE"
 _LOCAL = {
     _USAGE_STATISTICS: "0",
     # Otherwise, a local Ray uses the address of the network interface even if it is asked for the
@@ -72,11 +74,18 @@ def connected_ray(address: str | None, actors: int = 0) -> Iterator[None]:
     except Exception as error:  # Ray raises plain exceptions, such as for slow starts.
         reason = str(error).strip().partition("\n")[0]
         where = "on this machine" if address is None else f"at {address}"
-        raise ClusterError(f"Ray cannot be used {where} ({reason})") from error
+        raise ClusterError(f"Ray cannot be used {where} ({reason}){_remedy(address)}") from error
     try:
         yield
     finally:
         ray.shutdown()
+
+
+def _remedy(address: str | None) -> str:
+    """What to try when a cluster refuses connections: Ray never says that a token is missing."""
+    if address in (None, "auto") or _AUTHENTICATION in os.environ:
+        return ""
+    return f"; if the cluster requires a token, set {_AUTHENTICATION}=token"
 
 
 def _start_local(actors: int) -> None:

@@ -11,6 +11,9 @@ Objective = Literal["steps", "minutes", "clear-rate", "steps+clear-rate", "minut
 Sampler = Literal["tpe", "gp", "random"]
 Pruner = Literal["auto", "median", "hyperband", "none"]
 
+ENOUGH_EPISODES = 20
+"""Episodes below which a clear rate says too little: a random policy clears 1-1 once by luck."""
+
 
 @dataclass(frozen=True)
 class SweepOptions:
@@ -94,8 +97,9 @@ class SweepOptions:
     )
     episodes: int = option(
         100,
-        "Fresh episodes per level that confirm a clear rate.",
-        at_least=1,
+        "Fresh episodes per level that confirm a clear rate. Fewer are faster but say less: the "
+        "95 % interval is about ±8 points with 100 episodes and ±18 with 20.",
+        at_least=ENOUGH_EPISODES,
         at_most=100_000,
         metavar="N",
     )

@@ -6,24 +6,22 @@ from collections.abc import Callable, Sequence
 
 from warpzone.campaign import ending
 from warpzone.campaign.plan import Budget
+from warpzone.sweep.options import ENOUGH_EPISODES
 from warpzone.sweep.study import RUNGS
 
 # Points of a run, evenly spaced over its budget, at which the trial is judged.
 _JUDGEMENTS = 5 * RUNGS
 
 
-# One lucky episode at the start of a run would otherwise count as a clear rate of 100 %.
-_ENOUGH_EPISODES = 20
-
-
 def recent_clear_rate(statistics: ending.Statistics) -> float:
     """Returns the clear rate of recent training episodes.
 
-    While there are fewer than 20, those that are missing count as not cleared.
+    While there are fewer than 20, those that are missing count as not cleared: one lucky episode at
+    the start of a run is not a clear rate of 100 %.
     """
     rates = statistics.level_clear_rates.values()
     clears = sum(rate * episodes for rate, episodes in rates)
-    return clears / max(sum(episodes for _, episodes in rates), _ENOUGH_EPISODES)
+    return clears / max(sum(episodes for _, episodes in rates), ENOUGH_EPISODES)
 
 
 class Progress:
