@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import pytest
@@ -42,6 +43,16 @@ def test_a_local_ray_has_no_dashboard_and_uses_the_loopback_interface(
         assert not options["include_dashboard"]
         assert starts.shutdowns == 0
     assert starts.shutdowns == 1
+
+
+def test_a_local_ray_does_not_record_tasks_which_would_fill_its_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    name = "RAY_task_events_report_interval_ms"
+    monkeypatch.delenv(name, raising=False)
+    Starts(monkeypatch, failures=0)
+    with connected_ray(None):
+        assert os.environ[name] == "0"
 
 
 def test_the_object_store_grows_with_the_number_of_actors(monkeypatch: pytest.MonkeyPatch) -> None:

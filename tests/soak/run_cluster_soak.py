@@ -72,12 +72,17 @@ class Killer:
 
 
 def _own_bytes(names: tuple[str, ...]) -> int:
-    """Memory that only processes with these names use, without the shared object store."""
+    """Memory of processes with these names, without the object store and mapped files.
+
+    Pages of files, such as Ray's own program, are left out: whether they count as shared depends on
+    what else runs on the machine.
+    """
     total = 0
     for process in [psutil.Process(), *psutil.Process().children(recursive=True)]:
         with suppress(psutil.NoSuchProcess):  # It has just ended.
             if process.name().startswith(names):
-                total += process.memory_full_info().uss
+                memory = process.memory_info()
+                total += memory.rss - memory.shared
     return total
 
 

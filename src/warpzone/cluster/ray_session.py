@@ -25,6 +25,9 @@ _LOCAL = {
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
     # Ray gives its workers a low priority by default, but actors are the main load of a run.
     "RAY_worker_niceness": "0",
+    # Ray would record the last 100,000 tasks for its dashboard, so its memory would grow for hours:
+    # every rollout is a task.
+    "RAY_task_events_report_interval_ms": "0",
     # A busy machine starts processes slowly.
     "RAY_agent_register_timeout_ms": "120000",
     "RAY_worker_register_timeout_seconds": "300",
