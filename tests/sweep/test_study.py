@@ -14,6 +14,7 @@ from warpzone.config import TrainConfig
 from warpzone.errors import SweepError
 from warpzone.sweep.files import SweepFolder, read_plan
 from warpzone.sweep.overview import read_overview, swept_options
+from warpzone.sweep.show import values_text
 from warpzone.sweep.storage import drop_incomplete_line
 from warpzone.sweep.study import open_study
 
@@ -141,6 +142,16 @@ def test_show_prints_the_trials_and_the_configuration(
     assert "12 of 12 trials: 12 finished" in text
     assert "[learn]" in text
     assert "--sweep-trial" in text
+
+
+def test_a_pruned_trial_has_no_result(tmp_path: Path) -> None:
+    study = made_up_sweep(tmp_path / "a", trials=1)
+    number = study.ask(seed=0)
+    study.report(number, 1, 1.0)
+    study.prune(number, "clear rate 100% at 10% of run 0")
+    assert study.trial(number).values == [1.0], "as Optuna records it"
+    assert values_text(study.trial(number), study.plan.options) == ""
+    assert values_text(study.trial(0), study.plan.options) != ""
 
 
 def test_the_report_is_one_page_with_charts_and_the_configuration(tmp_path: Path) -> None:

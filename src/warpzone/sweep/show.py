@@ -40,7 +40,11 @@ def value_text(value: float, objective: str) -> str:
 
 
 def values_text(trial: FrozenTrial, options: SweepOptions) -> str:
-    """Formats the values of a finished trial; empty for others, whose values are not results."""
+    """Formats the values of a finished trial; empty for others.
+
+    Optuna gives a pruned trial its last intermediate value, which is a clear rate in training and
+    not a result.
+    """
     if trial.state.name != "COMPLETE":
         return ""
     pairs = zip(trial.values, options.objectives, strict=True)
