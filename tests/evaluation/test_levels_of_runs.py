@@ -13,7 +13,7 @@ from warpzone import _native, cli
 from warpzone.config import EnvOptions, LearnOptions, ModelOptions, RunOptions, TrainConfig
 from warpzone.envs.setup import expand_levels
 from warpzone.errors import ConfigError
-from warpzone.evaluation.run_evaluation import results_table
+from warpzone.evaluation.result_files import results_table
 from warpzone.runs.levels import draws_levels, held_out_levels, named_levels, trained_levels
 from warpzone.training import session
 from warpzone.training.environments import make_env

@@ -9,7 +9,7 @@ import pytest
 from small_disk import fill, small_disk
 
 from warpzone import cli
-from warpzone.evaluation import run_evaluation
+from warpzone.evaluation import result_files, run_evaluation
 from warpzone.evaluation.evaluation import Episode, Evaluation
 
 EPISODE = Episode(
@@ -94,7 +94,7 @@ def test_a_disk_that_fills_up_meanwhile_costs_no_result(
     def refuse(path: Path, text: str) -> None:
         raise OSError(28, "No space left on device", str(path))
 
-    monkeypatch.setattr(run_evaluation, "write_text_atomically", refuse)
+    monkeypatch.setattr(result_files, "write_text_atomically", refuse)
     target = existing(tmp_path)
     assert cli.main(["eval", target, "--episodes", "1", "-o", str(tmp_path / "a")]) == 2
     shown = capsys.readouterr()

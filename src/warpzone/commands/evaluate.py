@@ -103,24 +103,30 @@ class Evaluate(PluginOptions):
     def run(self) -> int:
         """Evaluates and writes the results."""
         from warpzone.commands.progress import CommandProgress
-        from warpzone.evaluation.run_evaluation import evaluate_run, results_table, write_results
+        from warpzone.evaluation.result_files import results_table, write_results
+        from warpzone.evaluation.run_evaluation import EvaluationOptions, evaluate_run
         from warpzone.evaluation.targets import find_target
 
         target = find_target(self.run_path)
+        options = EvaluationOptions(
+            level=self.level or target.level,
+            episodes=self.episodes,
+            seed=self.seed,
+            greedy=self.greedy,
+            eval_temperature=self.eval_temperature,
+            warps=self.warps,
+            rom=self.rom,
+            env={
+                "sticky_prob": self.sticky_prob,
+                "sticky": self.sticky,
+                "noop_max": self.noop_max,
+            },
+        )
         with CommandProgress("episodes") as bar:
             results, name = evaluate_run(
                 target.path,
-                level=self.level or target.level,
-                episodes=self.episodes,
-                seed=self.seed,
-                greedy=self.greedy,
-                eval_temperature=self.eval_temperature,
-                sticky_prob=self.sticky_prob,
-                sticky=self.sticky,
-                noop_max=self.noop_max,
-                rom=self.rom,
+                options,
                 output=self.output or _own_output(target),
-                warps=self.warps,
                 report=lambda text: print(text, file=sys.stderr, flush=True),
                 progress=bar.update,
             )

@@ -91,22 +91,15 @@ def main(checkpoint: str, *plugins: str) -> None:
     """Entry point of the evaluating process: prints one row per level as JSON."""
     import torch
 
-    from warpzone.evaluation.run_evaluation import evaluate_run
+    from warpzone.evaluation.run_evaluation import EvaluationOptions, evaluate_run
     from warpzone.registry import load_plugins
 
     lower_priority()
     torch.set_num_threads(1)
     load_plugins(plugins)
-    results, _ = evaluate_run(
-        Path(checkpoint),
-        level=None,
-        episodes=EPISODES,
-        seed=_SEED,
-        greedy=False,
-        sticky_prob=0.25,
-        sticky="frame",
-        noop_max=30,
-    )
+    noise = {"sticky_prob": 0.25, "sticky": "frame", "noop_max": 30}
+    options = EvaluationOptions(level=None, episodes=EPISODES, seed=_SEED, env=noise)
+    results, _ = evaluate_run(Path(checkpoint), options)
     print(json.dumps([{name: row[name] for name in _LEVEL_FACTS} for row in results["levels"]]))
 
 
