@@ -12,6 +12,7 @@
 #include "bindings/bindings.hpp"
 #include "bindings/ram_view.hpp"
 #include "mario/classic.hpp"
+#include "mario/game_random.hpp"
 #include "mario/levels.hpp"
 #include "mario/signals.hpp"
 #include "mario/tiles.hpp"
@@ -136,6 +137,14 @@ void bind_game(nb::module_& module) {
         return nb::bytes(reinterpret_cast<const char*>(part.data()), part.size());
       },
       "blob"_a, "The machine's part of a save state, whether a lane or a console made it.");
+  module.attr("RANDOM_REGISTERS") = mario::kRandomRegisters;
+  module.def(
+      "random_register",
+      [](std::uint32_t number) {
+        const auto bytes = mario::random_register(number);
+        return nb::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      },
+      "number"_a, "A state of the game's random number generator, as RAM holds it from 0x7A7 on.");
   module.def("level_numbers", &level_numbers, "game"_a, "level"_a,
              "World, stage and area as RAM has them, and the halfway page (0 without one).");
   module.def("level_names", &level_names, "game"_a, "All levels of a game, in order.");

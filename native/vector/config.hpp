@@ -57,6 +57,9 @@ using Choice = std::optional<bool>;
   X(double, random_power, 0.0,                                                                     \
     "Probability that a level starts with Mario big or with fire, equally likely, whatever power " \
     "is.")                                                                                         \
+  X(bool, reseed_game, false,                                                                      \
+    "Draw the state of the game's random number generator anew at each reset, so that enemies "    \
+    "behave differently from the same start.")                                                     \
   X(bool, halfway, false, "Start at the level's halfway page, where it has one.")                  \
   X(Blob, start_state, "", "Start from this save state instead of the start of a level.")          \
   X(int, max_steps, 0, "Truncate an episode after this many steps; 0 disables this.")              \

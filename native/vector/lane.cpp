@@ -4,6 +4,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "mario/game_random.hpp"
 #include "mario/tiles.hpp"
 #include "nes/hash.hpp"
 #include "vector/lane_state.hpp"
@@ -86,6 +87,9 @@ void Lane::begin_episode() {
     console_.restore(*start_state_);
   } else {
     context_.starts.start(task_, draw_power(), console_);
+  }
+  if (settings.config.reseed_game) {
+    mario::reseed_game(console_, state_.random.below(mario::kRandomRegisters));
   }
   if (settings.config.noop_max > 0 && (!start_state_ || idle_at_start_state_)) {
     const auto frames =

@@ -9,6 +9,7 @@ import pytest
 
 import warpzone
 from warpzone import _native
+from warpzone.rom import locate as roms
 
 #: Area type * 32 + number within the type, and number of the area in its world. Levels behind an
 #: entry strip (1-2, 2-2, 4-2, 7-2) begin after it.
@@ -23,7 +24,7 @@ SMB_AREAS = {
     "8-1": (0x30, 0), "8-2": (0x32, 1), "8-3": (0x21, 2), "8-4": (0x65, 3),
 }  # fmt: skip
 AREA_NUMBER, AREA_TYPE, AREA_IN_TYPE, POWER, SIZE = 0x760, 0x74E, 0x74F, 0x756, 0x754
-LIVES = 0x75A
+LIVES, RANDOM = 0x75A, 0x7A7
 WITHOUT_HALFWAY = {name for name in SMB_AREAS if name.endswith("-4") or name.startswith("8")}
 GAMES = ["smb", "lost-levels"]
 
@@ -82,6 +83,26 @@ def test_random_power_draws_big_and_fire_equally_often() -> None:
     assert abs(counts[0] - 200) < 50
     assert abs(counts[1] - 100) < 40
     assert abs(counts[2] - 100) < 40
+
+
+def test_random_registers_are_those_that_the_game_runs_through() -> None:
+    registers = {_native.random_register(n) for n in range(_native.RANDOM_REGISTERS)}
+    assert len(registers) == _native.RANDOM_REGISTERS
+    console = warpzone.Console(roms.load_game())
+    _native.start(console, "smb", "1-1")
+    for _ in range(50):
+        console.run_frame(0, render=False)
+        assert bytes(console.ram[RANDOM : RANDOM + 7]) in registers
+
+
+def test_a_reseeded_game_starts_alike_but_for_its_random_numbers() -> None:
+    plain = warpzone.make_vec("1-4", num_envs=1, obs="tiles")
+    reseeded = warpzone.make_vec("1-4", num_envs=64, obs="tiles", reseed_game=True)
+    plain.reset(seed=0)
+    reseeded.reset(seed=0)
+    differs = (reseeded.ram() != plain.ram()).any(axis=0)
+    assert set(np.flatnonzero(differs)) <= set(range(RANDOM, RANDOM + 7))
+    assert len({bytes(row[RANDOM : RANDOM + 7]) for row in reseeded.ram()}) > 60
 
 
 def test_halfway_starts_where_a_lost_life_would_go_on() -> None:

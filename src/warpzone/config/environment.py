@@ -177,6 +177,12 @@ class EnvOptions:
         at_most=1.0,
         metavar="P",
     )
+    reseed_game: bool = option(
+        False,
+        "Draw the state of the game's random number generator anew at the start of each episode. "
+        "Without it, enemies such as Bowser repeat the same choices from the same start. Use it "
+        "where enemies act at random; evaluation never does.",
+    )
     halfway: bool = option(
         False,
         "Start episodes at the level's halfway point, where it has one.",

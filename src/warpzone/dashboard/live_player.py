@@ -87,6 +87,7 @@ class LivePlayer:
             reward=config.reward.env_reward,
             power=env.power,
             random_power=env.random_power,
+            reseed_game=env.reseed_game,
             halfway=env.halfway,
             exact=env.exact,
             sticky_prob=env.sticky_prob,

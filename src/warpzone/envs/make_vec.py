@@ -48,6 +48,7 @@ def make_vec(
     autoreset: Autoreset = "next-step",
     power: int = 0,
     random_power: float = 0.0,
+    reseed_game: bool = False,
     halfway: bool = False,
     start_state: bytes = b"",
     max_steps: int = 0,
@@ -94,6 +95,8 @@ def make_vec(
         power: Mario at the start: 0 small, 1 big, 2 with fire.
         random_power: Probability that a level starts with Mario big or with fire, equally likely,
             whatever power is.
+        reseed_game: Draw the state of the game's random number generator anew at each reset, so
+            that enemies behave differently from the same start.
         halfway: Start at the level's halfway page, where it has one.
         start_state: Start from this save state instead of the start of a level.
         max_steps: Truncate an episode after this many steps; 0 disables this.
@@ -134,6 +137,7 @@ def make_vec(
         autoreset=autoreset,
         power=power,
         random_power=random_power,
+        reseed_game=reseed_game,
         halfway=halfway,
         start_state=start_state,
         max_steps=max_steps,

@@ -54,6 +54,7 @@ class EnvOptions(TypedDict, total=False):
     autoreset: Autoreset
     power: int
     random_power: float
+    reseed_game: bool
     halfway: bool
     start_state: bytes
     max_steps: int

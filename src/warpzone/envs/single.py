@@ -28,6 +28,7 @@ from warpzone.envs.setup import observation_space, prepare, reward_weights
 from warpzone.errors import ClosedError, ConfigError
 
 _FRAMES_PER_SECOND = 60
+_RANDOM_REGISTER = 0x7A7  # Address of the game's random number generator.
 _BLOCKS_ACROSS = 21  # Blocks of one button that fit side by side.
 
 Obs = Any  # Stacked images, or a dict of tiles and features.
@@ -102,6 +103,8 @@ class MarioEnv(gym.Env[Obs, np.int64]):
         if config.level_order == "random" and len(config.level) > 1:
             self._level = config.level[self._random.below(len(config.level))]
         self._begin(options)
+        if config.reseed_game:
+            self._reseed_game()
         if config.noop_max > 0:
             for _ in range(self._random.below(config.noop_max + 1)):
                 self._machine.run_frame(0, render=False)
@@ -251,6 +254,12 @@ class MarioEnv(gym.Env[Obs, np.int64]):
         if config.random_power > 0.0 and self._random.uniform() < config.random_power:
             return 1 + self._random.below(2)
         return int(config.power)
+
+    def _reseed_game(self) -> None:
+        assert self._random is not None
+        number = self._random.below(_native.RANDOM_REGISTERS)
+        for index, value in enumerate(_native.random_register(number)):
+            self._machine.poke(_RANDOM_REGISTER + index, value)
 
     def _observation(self) -> Obs:
         if self._config.obs == "tiles":

@@ -132,6 +132,7 @@ def make_env(
         **env.policy_env_options(),
         power=env.power,
         random_power=env.random_power,
+        reseed_game=env.reseed_game,
         halfway=env.halfway,
         start_state=_read_state(env.start_state),
         exact=env.exact,
