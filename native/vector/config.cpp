@@ -100,6 +100,7 @@ LaneSettings check_config(const EnvConfig& config, mario::Game game) {
   }
   check_range("frame_skip", config.frame_skip, 1, 60);
   check_range("noop_max", config.noop_max, 0, 1000);
+  check_range("start_random_steps", config.start_random_steps, 0, 1000);
   check_range("power", config.power, 0, 2);
   check_range("max_steps", config.max_steps, 0, 1'000'000'000);
   check_range("stagnation_limit", config.stagnation_limit, 0, 10'000'000);

@@ -60,6 +60,9 @@ using Choice = std::optional<bool>;
   X(bool, reseed_game, false,                                                                      \
     "Draw the state of the game's random number generator anew at each reset, so that enemies "    \
     "behave differently from the same start.")                                                     \
+  X(int, start_random_steps, 0,                                                                    \
+    "A reset to a state without no-op frames is followed by a random action, held for 0 to this "  \
+    "many steps, unless Mario would not stand or swim afterwards.")                                \
   X(bool, halfway, false, "Start at the level's halfway page, where it has one.")                  \
   X(Blob, start_state, "", "Start from this save state instead of the start of a level.")          \
   X(int, max_steps, 0, "Truncate an episode after this many steps; 0 disables this.")              \

@@ -91,12 +91,29 @@ void Lane::begin_episode() {
   if (settings.config.reseed_game) {
     mario::reseed_game(console_, state_.random.below(mario::kRandomRegisters));
   }
+  if (start_state_ && !idle_at_start_state_) hold_random_action();
   if (settings.config.noop_max > 0 && (!start_state_ || idle_at_start_state_)) {
     const auto frames =
         state_.random.below(static_cast<std::uint32_t>(settings.config.noop_max) + 1);
     for (std::uint32_t i = 0; i < frames; ++i) console_.run_frame(0, false);
   }
   start_following();
+}
+
+void Lane::hold_random_action() {
+  const EnvConfig& config = context_.settings.config;
+  if (config.start_random_steps == 0) return;
+  const auto steps = state_.random.below(static_cast<std::uint32_t>(config.start_random_steps) + 1);
+  const auto action = state_.random.below(static_cast<std::uint32_t>(config.actions.size()));
+  auto before = std::make_unique<nes::MachineState>();
+  console_.snapshot(*before);
+  for (std::uint32_t i = 0; i < steps * static_cast<std::uint32_t>(config.frame_skip); ++i) {
+    console_.run_frame(config.actions[action], false);
+  }
+  const std::uint8_t* ram = console_.ram();
+  const bool stands = ram[mario::ram::kFloatState] == mario::ram::kOnGround;
+  const bool swims = ram[mario::ram::kSwimming] != 0;
+  if (!mario::in_control(ram) || !(stands || swims)) console_.restore(*before);
 }
 
 int Lane::draw_power() {

@@ -99,8 +99,10 @@ class Lane {
                 "name the padding: states of equal play must be equal byte for byte");
 
   void begin_episode();
-  /// The tracker begins at the present moment.
   int draw_power();
+  /// Brings Mario to a state next to the start state, which the policy might not reach by itself.
+  void hold_random_action();
+  /// The tracker begins at the present moment.
   void start_following();
   void take_route_and_limit();
   void join_route();

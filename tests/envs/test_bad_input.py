@@ -209,6 +209,8 @@ def test_buffers_that_cannot_be_written_are_refused_not_copied(
         ({"power": 3}, "from 0 to 2"),
         ({"random_power": 1.5}, "from 0 to 1"),
         ({"random_power": float("nan")}, "from 0 to 1"),
+        ({"reseed_game": 1.5}, "True or False"),
+        ({"start_random_steps": -1}, "from 0 to 1000"),
         ({"halfway": "yes"}, "True or False"),
         ({"max_steps": -1}, "from 0 to"),
         ({"stagnation_limit": 10**8}, "from 0 to"),

@@ -314,3 +314,31 @@ def test_a_step_limit_cuts_episodes_from_the_next_reset_or_load_on() -> None:
     env.reset(seed=0)
     assert cut_after() == [40, 40]
     env.close()
+
+
+@pytest.mark.parametrize("idle", [False, True])
+def test_random_steps_follow_starts_without_no_ops_only(idle: bool) -> None:
+    env = warpzone.make_vec("1-1", num_envs=64, obs="tiles", start_random_steps=20)
+    env.reset(seed=0)
+    for _ in range(30):
+        env.step(np.full(64, RIGHT_RUN))
+    env.set_start_state(env.save_console(0), idle=idle)
+    _, info = env.reset(seed=1)
+    places = set(info["x_pos"].tolist())
+    assert len(places) == 1 if idle else len(places) > 20
+    assert info["in_control"].all()
+    assert info["on_ground"].all()
+
+
+def test_random_steps_that_would_lose_mario_are_taken_back() -> None:
+    env = warpzone.make_vec("1-1", num_envs=64, obs="tiles", actions=["RIGHT"], frame_skip=60)
+    env.reset(seed=0)
+    env.step(np.zeros(64, int))
+    state = env.save_console(0)
+    env = warpzone.make_vec(
+        "1-1", num_envs=64, obs="tiles", actions=["RIGHT"], frame_skip=60, start_random_steps=9
+    )
+    env.set_start_state(state, idle=False)
+    _, info = env.reset(seed=1)
+    assert not info["death"].any()
+    assert info["in_control"].all()

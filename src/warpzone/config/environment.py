@@ -313,6 +313,15 @@ class StartOptions:
         at_most=1.0,
         metavar="SHARE",
     )
+    random_steps: int = option(
+        0,
+        "Episodes that start within a level first hold a random action for up to this many steps, "
+        "so that the policy learns from states next to those it reaches by itself. Try 20 where it "
+        "always fails in the same way, for example because it never stops running.",
+        at_least=0,
+        at_most=1000,
+        metavar="STEPS",
+    )
 
 
 @dataclass(frozen=True)

@@ -88,6 +88,7 @@ class LivePlayer:
             power=env.power,
             random_power=env.random_power,
             reseed_game=env.reseed_game,
+            start_random_steps=config.starts.random_steps,
             halfway=env.halfway,
             exact=env.exact,
             sticky_prob=env.sticky_prob,

@@ -49,6 +49,7 @@ def make_vec(
     power: int = 0,
     random_power: float = 0.0,
     reseed_game: bool = False,
+    start_random_steps: int = 0,
     halfway: bool = False,
     start_state: bytes = b"",
     max_steps: int = 0,
@@ -97,6 +98,8 @@ def make_vec(
             whatever power is.
         reseed_game: Draw the state of the game's random number generator anew at each reset, so
             that enemies behave differently from the same start.
+        start_random_steps: A reset to a state without no-op frames is followed by a random action,
+            held for 0 to this many steps, unless Mario would not stand or swim afterwards.
         halfway: Start at the level's halfway page, where it has one.
         start_state: Start from this save state instead of the start of a level.
         max_steps: Truncate an episode after this many steps; 0 disables this.
@@ -138,6 +141,7 @@ def make_vec(
         power=power,
         random_power=random_power,
         reseed_game=reseed_game,
+        start_random_steps=start_random_steps,
         halfway=halfway,
         start_state=start_state,
         max_steps=max_steps,

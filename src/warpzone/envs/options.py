@@ -55,6 +55,7 @@ class EnvOptions(TypedDict, total=False):
     power: int
     random_power: float
     reseed_game: bool
+    start_random_steps: int
     halfway: bool
     start_state: bytes
     max_steps: int

@@ -133,6 +133,7 @@ def make_env(
         power=env.power,
         random_power=env.random_power,
         reseed_game=env.reseed_game,
+        start_random_steps=config.starts.random_steps,
         halfway=env.halfway,
         start_state=_read_state(env.start_state),
         exact=env.exact,
