@@ -14,7 +14,7 @@ from small_campaign import small_config
 from warpzone import cli
 from warpzone.errors import CheckpointError
 from warpzone.evaluation import trained
-from warpzone.evaluation.export import export_policy, forget_unused_inputs, round_large_layers
+from warpzone.evaluation.export import export_policy, forget_unused_inputs
 from warpzone.evaluation.policy_file import read_policy_facts, read_policy_file
 from warpzone.evaluation.policy_folder import choose_policy, is_policy_folder
 from warpzone.evaluation.trained import checkpoint_of, load_policy
@@ -71,22 +71,6 @@ def test_forgetting_unused_inputs_changes_nothing_that_was_seen() -> None:
     assert torch.equal(model.weight.abs().sum(0) == 0, torch.tensor([False, True] * 2 + [False]))
 
 
-def test_large_layers_are_rounded_and_small_ones_are_not() -> None:
-    torch.manual_seed(0)
-    model = torch.nn.Sequential(
-        torch.nn.Linear(1000, 256), torch.nn.ReLU(), torch.nn.Linear(256, 4)
-    )
-    large, small = model[0].weight.detach().clone(), model[2].weight.detach().clone()
-    inputs = torch.randn(64, 1000)
-    before = model(inputs)
-    round_large_layers(model)
-    step = 1 / 256  # Below a quarter of the deviation of a uniform weight of up to 1 / sqrt(1000).
-    assert torch.equal(model[0].weight * 256, (large * 256).round())
-    assert (model[0].weight - large).abs().max() <= step / 2
-    assert torch.equal(model[2].weight, small)
-    assert torch.nn.functional.cosine_similarity(model(inputs), before).mean() > 0.99
-
-
 def test_whatever_is_damaged_is_refused(policy: Path, tmp_path: Path) -> None:
     good = policy.read_bytes()
     bad = tmp_path / "bad.policy"
@@ -136,6 +120,10 @@ FACTS = {
         ({"weights": {"a": [-1, -1], "b": [3]}}, "shape of 'a'"),
         ({"weights": {"a": [True, 2.5]}}, "shape of 'a'"),
         ({"weights": {"a": 3}}, "'a' is 3; it must be a list"),
+        ({"steps": []}, "'steps' is not a table"),
+        ({"steps": {"policy.weight": "far"}}, "'policy.weight' is"),
+        ({"steps": {"policy.weight": -1.0}}, "'policy.weight' is"),
+        ({"steps": {"policy.weight": 1.0}}, "another length"),
         ({"weights": []}, "'weights' is .*; it must be a table"),
         ({"facts": {}}, "it has no 'levels'"),
         ({"facts": FACTS | {"levels": ["../../x"]}}, "not a list of levels"),

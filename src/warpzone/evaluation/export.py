@@ -19,9 +19,6 @@ from warpzone.runs.levels import trained_levels
 from warpzone.runs.saved_config import saved_config
 from warpzone.system.source_version import source_version
 
-_LARGE = 100_000  # Weights of a layer.
-_STEPS_PER_DEVIATION = 4
-
 
 def export_policy(target: Path, output: Path) -> str:
     """Writes the policy of a run.
@@ -53,7 +50,6 @@ def export_policy(target: Path, output: Path) -> str:
         created=saved.meta.created,
     )
     forget_unused_inputs(model, optimizer)
-    round_large_layers(model)
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -110,17 +106,3 @@ def forget_unused_inputs(model: torch.nn.Module, optimizer: Mapping[str, Any]) -
             continue
         if weight.ndim == 2 and moments.shape == weight.shape:
             weight[:, ~moments.ne(0).any(0)] = 0.0
-
-
-@torch.no_grad()
-def round_large_layers(model: torch.nn.Module) -> None:
-    """Rounds the weights of large layers, which halves the size of the file.
-
-    The step is the power of two below a quarter of their standard deviation. Steps of a whole
-    standard deviation are too coarse: a policy for 5-3 then cleared 42 % instead of 79 %.
-    """
-    for weight in model.parameters():
-        spread = float(weight.std()) if weight.numel() >= _LARGE else 0.0
-        if spread > 0.0:
-            step = 2.0 ** math.floor(math.log2(spread / _STEPS_PER_DEVIATION))
-            weight.copy_((weight / step).round() * step)

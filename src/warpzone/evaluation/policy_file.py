@@ -1,17 +1,16 @@
-"""Policies as small files: weights in half precision, and what is needed to play with them.
+"""Policies as small files: weights, and what is needed to play with them.
 
-The first line is `warpzone-policy 1 SHA256`, the checksum of everything after it. The second is one
-JSON object: the configuration, facts about the training, and names and shapes of the weights. The
-rest is the weights, compressed by zlib: all low bytes, then all high bytes, which compresses far
-better. Nothing in such a file can be run, and no size that it claims is believed unless its own
-length explains it.
+The first line is `warpzone-policy 2 SHA256`, the checksum of everything after it. The second is one
+JSON object: the configuration, facts about the training, and names, shapes and steps of the
+weights. The rest is the weights (`weight_packing`). Version 1 had no steps: all weights were in
+half precision. Nothing in such a file can be run, and no size that it claims is believed unless its
+own length explains it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import math
 import re
 import zlib
 from collections.abc import Mapping
@@ -19,23 +18,19 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import torch
 from torch import Tensor
 
 from warpzone.config import TrainConfig, checked_tree, overlaid
 from warpzone.errors import CheckpointError, ConfigError
+from warpzone.evaluation.weight_packing import PackedWeights, pack_weights, unpack_weights
 from warpzone.system.atomic_file import write_atomically
 from warpzone.system.json_file import entry, parse_json, read_bytes
 
 SUFFIX = ".policy"
-_MAGIC = b"warpzone-policy 1 "
+_MAGIC = b"warpzone-policy 2 "
+_READABLE = (_MAGIC, b"warpzone-policy 1 ")
 _MOST_FILE_BYTES = 512 * 1024**2
 _MOST_HEADER_BYTES = 1024**2
-# Weights may take this much memory, or as many times the compressed length, whichever is more:
-# unused inputs are zeros and compress very well, but whole networks of zeros are of no use.
-_FREE_BYTES = 64 * 1024**2
-_MOST_EXPANSION = 64
 # What a policy needs of a configuration; the rest is kept for people, and later versions may have
 # other options there.
 _NEEDED = ("env", "model")
@@ -104,15 +99,14 @@ def write_policy_file(
     Raises:
         CheckpointError: A weight does not fit half precision, or the file cannot be written.
     """
-    halves = {name: _half(name, tensor) for name, tensor in weights.items()}
+    packed = pack_weights(weights)
     header = {
         "facts": asdict(facts),
         "config": asdict(config),
-        "weights": {name: list(array.shape) for name, array in halves.items()},
+        "weights": packed.shapes,
+        "steps": packed.steps,
     }
-    numbers = np.concatenate([array.ravel() for array in halves.values()])
-    planes = numbers.astype("<f2").view(np.uint8).reshape(-1, 2).T
-    rest = json.dumps(header).encode() + b"\n" + zlib.compress(planes.tobytes(), 9)
+    rest = json.dumps(header).encode() + b"\n" + packed.data
     data = _MAGIC + hashlib.sha256(rest).hexdigest().encode() + b"\n" + rest
     try:
         return write_atomically(path, lambda file: file.write(data)).sha256
@@ -132,7 +126,7 @@ def read_policy_file(path: Path) -> PolicyFile:
         given = entry(header, "config", dict)
         needed = {table: entry(given, table, dict) for table in _NEEDED} | _plugins(given)
         config = overlaid(TrainConfig(), checked_tree(needed, str(path)))
-        weights = _unpack(packed, _shapes(header))
+        weights = unpack_weights(PackedWeights(_shapes(header), _steps(header), packed))
         return PolicyFile(config, _facts(header), weights, hashlib.sha256(data).hexdigest())
     except (ValueError, zlib.error) as error:
         raise _refused(path, error) from error
@@ -160,9 +154,10 @@ def _read(path: Path) -> bytes:
     except ValueError as error:
         raise CheckpointError(f"{path} cannot be a policy: {error}") from error
     first, _, rest = data.partition(b"\n")
-    if not first.startswith(_MAGIC):
+    magic, checksum = first[: len(_MAGIC)], first[len(_MAGIC) :]
+    if magic not in _READABLE:
         raise CheckpointError(f"{path} is not a policy of this version of warpzone")
-    if first.removeprefix(_MAGIC).decode(errors="replace") != hashlib.sha256(rest).hexdigest():
+    if checksum.decode(errors="replace") != hashlib.sha256(rest).hexdigest():
         raise CheckpointError(f"{path} is damaged: its checksum differs")
     return data
 
@@ -210,36 +205,14 @@ def _shapes(header: Any) -> dict[str, list[int]]:
     return shapes
 
 
+def _steps(header: Any) -> dict[str, float]:
+    steps = header.get("steps", {})
+    if not isinstance(steps, dict):
+        raise ValueError("'steps' is not a table")
+    return {name: entry(steps, name, float, least=0) for name in steps}
+
+
 def _refused(path: Path, error: Exception) -> CheckpointError:
     # A configuration of another version says what does not fit; the rest was never a policy.
     reason = str(error) if isinstance(error, ConfigError) else f"its content is wrong ({error})"
     return CheckpointError(f"{path} is refused: {reason}")
-
-
-def _half(name: str, tensor: Tensor) -> np.ndarray[Any, np.dtype[np.float16]]:
-    if not tensor.is_floating_point():
-        raise CheckpointError(f"{name} has type {tensor.dtype}, which a policy file cannot hold")
-    half = tensor.detach().to("cpu", torch.float16)
-    if not bool(torch.isfinite(half).all()):
-        raise CheckpointError(f"{name} has values that half precision cannot hold")
-    return half.contiguous().numpy()
-
-
-def _unpack(packed: bytes, shapes: Mapping[str, list[int]]) -> dict[str, Tensor]:
-    sizes = {name: math.prod(shape) for name, shape in shapes.items()}
-    count = sum(sizes.values())
-    size = 2 * count
-    if not 0 < size <= max(_FREE_BYTES, _MOST_EXPANSION * len(packed)):
-        raise ValueError(f"its weights would take {size:,} bytes")
-    opened = zlib.decompressobj()
-    data = opened.decompress(packed, size)
-    if len(data) != size or opened.unconsumed_tail or not opened.eof:
-        raise ValueError("its weights have another length than it says")
-    low, high = np.frombuffer(data, np.uint8).reshape(2, count)
-    weights, at = {}, 0
-    for name, shape in shapes.items():
-        part = slice(at, at + sizes[name])
-        halves = np.stack([low[part], high[part]], 1).view("<f2")
-        weights[name] = torch.from_numpy(halves.astype(np.float32).reshape(shape))
-        at += sizes[name]
-    return weights
