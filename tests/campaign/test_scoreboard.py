@@ -9,7 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from PIL import Image
+from PIL import Image, ImageDraw
 from small_campaign import made_up_row, small_config
 
 from warpzone import cli
@@ -73,6 +73,21 @@ def test_the_image_shows_each_rate_by_its_color(tmp_path: Path) -> None:
         colors = {color for _, color in image.getcolors(1 << 20)}
     assert {color_of(0.95), color_of(0.0)} <= colors
     assert color_of(1.0) != color_of(0.9) != color_of(0.0)
+
+
+def test_the_image_and_the_page_show_the_same_rates(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[str] = []
+    monkeypatch.setattr(
+        ImageDraw.ImageDraw, "text", lambda self, place, words, **_: drawn.append(words)
+    )
+    row = made_up_row("1-1", 95)
+    result = replace(row.score, episodes=400, clears=389)
+    board = Scoreboard().with_rows([replace(row, results=row.results | {MAIN.name: result})])
+    publish(tmp_path, board)
+    assert "| **97.2%** |" in to_markdown(board)
+    assert "97.2%" in drawn
 
 
 MEASURING = asdict(Measuring())

@@ -6,6 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from warpzone.campaign.board_text import percent
 from warpzone.campaign.protocols import NOOP_MAX, STICKY_PROB
 from warpzone.campaign.scoreboard import Row, Scoreboard, all_levels
 from warpzone.system.atomic_file import replacing
@@ -113,7 +114,7 @@ def _draw_tile(pen: _Pen, left: float, top: float, level: str, board: Scoreboard
         return
     if board.reaches(level):
         pen.text((left + _TILE_WIDTH - 11, top + 11), "goal", 12, front, "rt")
-    pen.text((middle, top + 52), f"{100 * row.score.clear_rate:.4g}%", 31, front, "mm")
+    pen.text((middle, top + 52), percent(row.score), 31, front, "mm")
     pen.text((middle, top + 80), _spread(row), 12, front, "mm")
 
 

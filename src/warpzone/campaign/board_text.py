@@ -93,7 +93,7 @@ def write_markdown(folder: Path, board: Scoreboard) -> Path:
 def score_line(row: Row) -> str:
     """One row as a sentence."""
     score = row.score
-    return f"{_percent(score)} of {score.episodes} episodes clear ({_interval(score)})"
+    return f"{percent(score)} of {score.episodes} episodes clear ({_interval(score)})"
 
 
 def _cells(board: Scoreboard, row: Row) -> tuple[str, ...]:
@@ -104,9 +104,9 @@ def _cells(board: Scoreboard, row: Row) -> tuple[str, ...]:
     commit = row.commit if len(row.commit) < 20 else row.commit[:_HEX_DIGITS]
     return (
         row.level,
-        _percent(score),
+        percent(score),
         _interval(score),
-        *("" if result is None else _percent(result) for result in others),
+        *("" if result is None else percent(result) for result in others),
         str(board.files_measured(row.level)),
         short(row.steps),
         f"{row.minutes:.1f}",
@@ -117,7 +117,7 @@ def _cells(board: Scoreboard, row: Row) -> tuple[str, ...]:
     )
 
 
-def _percent(result: Result) -> str:
+def percent(result: Result) -> str:
     """A clear rate; with many episodes one decimal, so that 359 of 400 is not shown as 90 %."""
     digits = 1 if result.episodes > _WHOLE_PERCENT else 0
     return f"{result.clear_rate:.{digits}%}"
