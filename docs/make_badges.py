@@ -1,5 +1,7 @@
 """Makes the badges of the README from pyproject.toml, so that they are true without a third party.
 
+The badge of CI names the script that decides, since its last result is known only to a server.
+
 python docs/make_badges.py
 """
 
@@ -39,6 +41,7 @@ def badges() -> dict[str, str]:
         if entry.startswith(prefix)
     ]
     return {
+        "badge-ci.svg": badge("CI", ".ci/run"),
         "badge-version.svg": badge("version", project["version"]),
         "badge-license.svg": badge("license", project["license"]),
         "badge-python.svg": badge("python", f"3.{min(minors)} - 3.{max(minors)}"),
