@@ -4,11 +4,12 @@ python tests/wheel/check_wheels.py
 
 A wheel is built from the sdist, so that the sdist is known to be complete. It must be small and
 contain the policies and solutions. In a clean environment, every command must work or fail with one
-sentence. `auditwheel show` says which Linux systems can use it.
+sentence. `auditwheel show` says which Linux systems can use it, and the wheel gets their tag.
 """
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -66,6 +67,27 @@ def build_wheel(python: Path, sdist: Path, folder: Path) -> Path:
     return Path(shutil.copy(wheel, DIST))
 
 
+def with_linux_tag(wheel: Path) -> Path:
+    """Names a wheel after the oldest Linux that can use it, if there is a tag for it."""
+    shown = subprocess.run(
+        [sys.executable, "-m", "auditwheel", "show", wheel],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    print(shown)
+    tag = re.search(r'following\s+platform\s+tag:\s+"(manylinux\w+)"', shown)
+    if tag is None:
+        return wheel
+    # `auditwheel repair` does the same, but requires patchelf even when there is nothing to patch.
+    from auditwheel.wheeltools import InWheelCtx, add_platforms, get_wheel_platforms
+
+    with InWheelCtx(wheel, wheel) as opened:
+        tagged = add_platforms(opened, [tag[1]], get_wheel_platforms(wheel.name))
+    wheel.unlink()
+    return tagged
+
+
 def check_content(wheel: Path) -> None:
     """Checks the size, and that policies and solutions are inside."""
     names = zipfile.ZipFile(wheel).namelist()
@@ -97,7 +119,7 @@ def main() -> int:
             wheel = build_wheel(python, sdist, Path(folder))
             check_content(wheel)
             if sys.platform == "linux":
-                run(sys.executable, "-m", "auditwheel", "show", wheel)
+                wheel = with_linux_tag(wheel)
             check_commands(python, wheel, Path(folder))
     return 0
 
