@@ -15,6 +15,7 @@ from warpzone.config import explicit_options, from_keywords, overlaid, resolve
 from warpzone.config.resolve import DEFAULT_PRESET
 from warpzone.errors import ConfigError
 from warpzone.registry import Wrap, name_of_wrapper
+from warpzone.system.extras import naming_extras
 from warpzone.system.openmp import is_spinning
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ def train(
 
     Raises:
         ConfigError: An option is unknown or invalid; the message names it.
+        MissingExtraError: PyTorch is not installed; the message says how to install it.
         RunCompleteError: A resumed run has nothing left to train.
     """
     spelled_out = {
@@ -101,9 +103,10 @@ def train(
     explicit = explicit_options(toml, from_keywords(given | options))
     _warn_of_spinning()
 
-    from warpzone.runs.listing import summarize_run
-    from warpzone.runs.saved_config import saved_config
-    from warpzone.training import session
+    with naming_extras():
+        from warpzone.runs.listing import summarize_run
+        from warpzone.runs.saved_config import saved_config
+        from warpzone.training import session
 
     if resume is None:
         config = resolve(explicit, preset or DEFAULT_PRESET)
@@ -142,11 +145,13 @@ def load_policy(
 
     Raises:
         CheckpointError: The policy is missing or damaged.
+        MissingExtraError: PyTorch is not installed; the message says how to install it.
         PluginError: The policy needs a plug-in that is not imported; the message names it.
     """
-    from warpzone.evaluation import trained
-    from warpzone.evaluation.acting import LoadedPolicy
-    from warpzone.evaluation.targets import find_target
+    with naming_extras():
+        from warpzone.evaluation import trained
+        from warpzone.evaluation.acting import LoadedPolicy
+        from warpzone.evaluation.targets import find_target
 
     image = None if rom is None else Path(rom)
     file = find_target(Path(path)).path
@@ -188,7 +193,8 @@ def evaluate(
     Raises:
         ConfigError: An option is invalid, or the policy has several levels and none is given.
     """
-    from warpzone.evaluation import evaluation
+    with naming_extras():
+        from warpzone.evaluation import evaluation
 
     if episodes < 1:
         raise ConfigError(f"episodes is {episodes}; it must be at least 1")

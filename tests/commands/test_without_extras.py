@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -23,15 +24,13 @@ WORK = {"rom status", "render", "solve", "doctor"}
 def leaf_commands(commands: object, prefix: str = "") -> list[str]:
     """Every command that can be given, such as 'train' and 'rom import'."""
     assert isinstance(commands, dict)
-    return [
-        leaf
-        for name, command in commands.items()
-        for leaf in (
-            leaf_commands(command.commands, f"{prefix}{name} ")
-            if hasattr(command, "commands")
-            else [prefix + name]
-        )
-    ]
+    found = []
+    for name, command in commands.items():
+        inner = getattr(command, "commands", {})
+        found += leaf_commands(inner, f"{prefix}{name} ")
+        if not inner or command.default:
+            found.append(prefix + name)
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +64,8 @@ def test_a_command_without_extras_works_or_says_what_to_install(
         ("export", "train"),
         ("quickstart", "train"),
         ("bench train", "train"),
+        ("sweep", "sweep"),
+        ("play", "play"),
         ("watch", "dashboard"),
         ("dashboard", "dashboard"),
     ],
@@ -75,6 +76,24 @@ def test_the_sentence_gives_the_command_that_installs_the_extra(
     code, _, err = results[command]
     assert code == 2
     assert f'run `pip install "warpzone[{extra}]"`' in err
+
+
+@pytest.mark.parametrize("call", ['train("1-1")', 'load_policy("1-1")', 'evaluate("1-1")'])
+def test_a_function_without_extras_says_what_to_install(call: str) -> None:
+    script = f"""
+import sys
+sys.modules["torch"] = None
+import warpzone
+try:
+    warpzone.{call}
+except warpzone.errors.MissingExtraError as error:
+    print(error)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    expected = 'torch is not installed; run `pip install "warpzone[train]"`\n'
+    assert (done.stdout, done.returncode) == (expected, 0), done.stderr
 
 
 def test_extras_are_those_of_the_package() -> None:

@@ -121,9 +121,9 @@ def test_missing_pygame_names_the_extra(monkeypatch: pytest.MonkeyPatch, capsys)
 
     def without_pygame(name: str, *arguments, **options):
         if name == "pygame":
-            raise ImportError(name)
+            raise ModuleNotFoundError(name=name)
         return importing(name, *arguments, **options)
 
     monkeypatch.setattr(builtins, "__import__", without_pygame)
     assert cli.main(["play"]) == 2
-    assert "pip install 'warpzone[play]'" in capsys.readouterr().err
+    assert 'pip install "warpzone[play]"' in capsys.readouterr().err

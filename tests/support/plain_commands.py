@@ -44,6 +44,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "bench replay": (),
     "tools backfill": ("runs",),
     "doctor": (),
+    "doctor env": ("--mode", "native", "--trials", "1"),
 }
 # Runs every command in one process, since starting Python takes longer than the commands do.
 SCRIPT = """
@@ -66,8 +67,10 @@ from warpzone.cli import COMMANDS
 
 def leaves(commands, prefix=""):
     for name, command in commands.items():
-        inner = getattr(command, "commands", None)
-        yield from leaves(inner, f"{prefix}{name} ") if inner else [prefix + name]
+        inner = getattr(command, "commands", {})
+        yield from leaves(inner, f"{prefix}{name} ")
+        if not inner or command.default:
+            yield prefix + name
 
 given, results = json.loads(sys.argv[2]), {}
 for command in leaves(COMMANDS):

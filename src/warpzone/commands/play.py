@@ -20,8 +20,8 @@ class Play:
     Arrows move, X is A (jump), Z is B (run, fire), Enter is Start, Shift is Select; gamepads work
     too. P pauses, R restarts, Backspace rewinds, F5 saves a state and F9 loads it, 1 to 9 choose
     the slot, M mutes, H shows the keys, Esc quits. With --policy, a trained policy plays until T
-    takes over; T again hands back. Needs `pip install 'warpzone[play]'`, and for --policy
-    `pip install 'warpzone[play,train]'`.
+    takes over; T again hands back. Needs `pip install "warpzone[play]"`, and for --policy
+    `pip install "warpzone[play,train]"`.
 
     Examples:
       warpzone play

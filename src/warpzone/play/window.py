@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from warpzone.envs.actions import BUTTONS
 from warpzone.errors import WindowError
+from warpzone.system.extras import naming_extras
 
 _HEIGHT, _WIDTH = 240, 256
 _FRAMES_PER_SECOND = 60
@@ -57,7 +58,8 @@ class GameWindow:
         """Checks that a window can be opened.
 
         Raises:
-            WindowError: If pygame is not installed or there is no display.
+            MissingExtraError: If pygame is not installed.
+            WindowError: If there is no display.
         """
         self._pygame = import_pygame()
         self._scale = scale
@@ -163,10 +165,6 @@ def _direction(axis: float) -> int:
 def import_pygame() -> Any:
     """Returns pygame, or says how to install it."""
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
-    try:
+    with naming_extras():
         import pygame
-    except ImportError as error:
-        raise WindowError(
-            "`warpzone play` requires pygame; install it with `pip install 'warpzone[play]'`"
-        ) from error
     return pygame

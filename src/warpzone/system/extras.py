@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
+from collections.abc import Iterator
 
 from warpzone.errors import MissingExtraError
 
@@ -33,6 +35,19 @@ def missing_module(module: str | None) -> MissingExtraError | None:
     return MissingExtraError(
         f'{module} is not installed; run `pip install "warpzone[{extra}]"`', name=module
     )
+
+
+@contextlib.contextmanager
+def naming_extras() -> Iterator[None]:
+    """Says which extra installs a module that the block imports in vain.
+
+    Raises:
+        MissingExtraError: A module of an extra is not installed.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise missing_module(error.name) or error from None
 
 
 def require_extra(extra: str) -> None:
