@@ -1,7 +1,10 @@
+import re
 import runpy
 from pathlib import Path
 
 import pytest
+
+from warpzone.telemetry.metrics import METRICS, find_metric
 
 DOCS = Path(__file__).parent.parent / "docs"
 
@@ -42,3 +45,15 @@ def test_assets_from_elsewhere_would_be_noticed(tmp_path: Path) -> None:
     assert foreign(tmp_path) == []
     page.write_text('<link rel="stylesheet" href="https://fonts.example.org/css">')
     assert foreign(tmp_path) == ["index.html: https://fonts.example.org/css"]
+
+
+def test_metrics_that_pages_mention_exist() -> None:
+    groups = {name.partition("/")[0] for name in METRICS}
+    mentioned = {
+        (page.name, name)
+        for page in DOCS.rglob("*.md")
+        for name in re.findall(r"`(\w+/\w+)`", page.read_text(encoding="utf-8"))
+        if name.partition("/")[0] in groups
+    }
+    assert ("troubleshooting.md", "learn/approx_kl") in mentioned
+    assert {(page, name) for page, name in mentioned if find_metric(name) is None} == set()
