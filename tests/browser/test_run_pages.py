@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from dashboard_support import metric_row, write_run
 
+from warpzone.campaign.board_json import read_board
 from warpzone.runs.directory import RunDirectory
 from warpzone.runs.steering import read_steering
 from warpzone.telemetry.reading import read_rows
@@ -17,6 +18,7 @@ sync_api = pytest.importorskip("playwright.sync_api")
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
 expect.set_options(timeout=60_000)
+POLICIES = Path(__file__).parents[2] / "policies"
 
 
 def open_tab(page: Any, tab: str, run: str = "mario") -> None:
@@ -198,9 +200,22 @@ def test_runs_are_compared_and_the_board_leads_to_a_policy(page: Any, runs: Path
     expect(page.locator(".chart canvas")).to_be_visible()
     expect(page.locator("[data-boards]")).to_contain_text("2-1")
     page.get_by_role("link", name="Board").click()
+    board = read_board(POLICIES)
+    expect(page.locator("h2").first).to_contain_text(f"{len(board.reached)} of 32 levels at 90 %")
+    for level, row in board.rows.items():
+        figure = f"{row.score.clear_rate:.1%}".replace("%", " %")
+        expect(page.locator(f"[data-level='{level}'] .rate")).to_have_text(figure)
     page.locator("[data-level='2-1']").click()
     page.get_by_role("link", name="Watch this policy").click()
     expect(page.locator("[data-watch]")).to_contain_text("2-1, step")
+
+
+def test_labels_of_axes_are_short(page: Any) -> None:
+    labels = page.evaluate(
+        "async () => { const { tick } = await import('/js/format.js');"
+        " return [0, 0.25, 0.00075, 0.001, -0.0005, 12_000].map(tick); }"
+    )
+    assert labels == ["0", "0.25", "7.5e-4", "1e-3", "-5e-4", "12k"]
 
 
 def test_seeds_are_one_curve_with_a_band_and_their_group_folds(page: Any, runs: Path) -> None:

@@ -70,7 +70,7 @@ def _board(place: Path) -> dict[str, Any]:
         board = read_board(place)
     except ScoreboardError as error:
         return {"error": str(error), "rows": {}}
-    return {"error": None, "goal": board.goal, "summary": board.summary, "rows": _rows(board)}
+    return {"error": None, "goal": board.goal, "rows": _rows(board)}
 
 
 def _rows(board: Scoreboard) -> dict[str, dict[str, Any]]:

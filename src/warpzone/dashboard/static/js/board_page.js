@@ -27,6 +27,11 @@ function detail(level, row, watchable) {
   ];
 }
 
+function summary(board, levels) {
+  const reached = levels.filter((level) => board.rows[level]?.clear_rate >= board.goal);
+  return t("board_summary", { reached: reached.length, levels: levels.length, goal: percent(board.goal) });
+}
+
 export function openBoard(page) {
   const place = h("div", null, h("p", { class: "faint" }, t("loading")));
   page.append(h("h1", null, t("nav_board")), place);
@@ -41,7 +46,7 @@ export function openBoard(page) {
     return h(
       "section",
       null,
-      h("h2", null, board.name, h("span", { class: "faint" }, `  ${board.summary ?? ""}`)),
+      h("h2", null, board.name, "  ", board.error ? null : h("span", { class: "faint" }, summary(board, levels))),
       board.error ? h("p", { class: "error" }, board.error) : null,
       h("div", { class: "board" }, levels.map((level) => cell(level, board.rows[level], board.goal, open))),
       h("p", null),

@@ -77,6 +77,12 @@ function markPlugin(marks, axis) {
   };
 }
 
+// The range of an axis: a value that is always 0 gets one of its own, since uPlot would draw it up to 100.
+function valueRange(plot, low, high) {
+  if (low === null || low === undefined) return [null, null];
+  return low === 0 && high === 0 ? [0, 1] : uPlot.rangeNum(low, high, 0.1, true);
+}
+
 export class Chart {
   // options: title, names of the curves, settings() → {smoothing, log, axis}, marks(), onzoom(low, high),
   // range: lowest and highest value of a linear axis, if they are fixed
@@ -159,7 +165,7 @@ export class Chart {
       {
         width: Math.max(120, this.place.clientWidth),
         height: this.chartHeight(),
-        scales: { x: { time: false }, y: log ? { distr: 3 } : { range: this.options.range } },
+        scales: { x: { time: false }, y: log ? { distr: 3 } : { range: this.options.range ?? valueRange } },
         axes: [
           { ...look, values: (plot, splits) => splits.map((value) => (time ? duration(value) : tick(value))) },
           { ...look, size: 56, values: (plot, splits) => splits.map((value) => (value === null ? "" : tick(value))) },

@@ -12,6 +12,7 @@ export function count(value) {
 // A short label for the axis of a chart.
 export function tick(value) {
   const size = Math.abs(value);
+  if (size > 0 && size < 1e-2) return value.toExponential(3).replace(/\.?0*e/, "e");
   const [unit, letter] = size >= 1e9 ? [1e9, "G"] : size >= 1e6 ? [1e6, "M"] : size >= 1e4 ? [1e3, "k"] : [1, ""];
   return `${Number((value / unit).toPrecision(4))}${letter}`;
 }
@@ -27,9 +28,14 @@ export function percent(value) {
   return value === null || value === undefined ? "–" : `${(100 * value).toFixed(value > 0 && value < 0.1 ? 1 : 0)} %`;
 }
 
-// A measured rate, to a tenth: 89.5 % must not look like 90 %.
+// A measured rate, to a tenth: 89.5 % must not look like 90 %. Halves become even, as in Python, so that the page
+// shows the same figures as scoreboard.md.
 export function rate(value) {
-  return value === null || value === undefined ? "–" : `${Number((100 * value).toFixed(1))} %`;
+  if (value === null || value === undefined) return "–";
+  const tenths = 1000 * value;
+  const below = Math.floor(tenths);
+  const rounded = tenths - below === 0.5 ? below + (below % 2) : Math.round(tenths);
+  return `${(rounded / 10).toFixed(1)} %`;
 }
 
 // Long lists of levels as their number.

@@ -133,6 +133,7 @@ export const english = {
   compare_differences: "Options that differ",
   compare_same: "The runs have the same options.",
   board_detail: "Clear rate {rate} ({low} to {high}) in {episodes} episodes, after {steps} steps of training.",
+  board_summary: "{reached} of {levels} levels at {goal} or more",
   board_watch: "Watch this policy",
   board_none: "There is no scoreboard in the folder of policies or below the folder of runs.",
   action_evaluate: "Evaluate now",

@@ -133,6 +133,7 @@ export const chinese = {
   compare_differences: "不同的选项",
   compare_same: "这些训练的选项相同。",
   board_detail: "{episodes} 局的通关率 {rate}（{low} 至 {high}），训练 {steps} 步。",
+  board_summary: "{levels} 关中有 {reached} 关的通关率达到 {goal}",
   board_watch: "观看此策略",
   board_none: "策略文件夹和训练文件夹中都没有记分板。",
   action_evaluate: "立即评估",
