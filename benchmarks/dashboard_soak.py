@@ -58,13 +58,15 @@ async def soak(given: argparse.Namespace) -> None:
                 speed = await _speed(trainer, run, given.interval)
                 memory.append(server.memory_info().rss / MEGABYTE)
                 _print(clients, begun, memory[-1], server, speed)
-            failed = [task for task in tasks if task.done()]
+            failed = [task.exception() for task in tasks if task.done()]
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+            alone = await _speed(trainer, run, given.interval)
+            print(f"nobody watches: {alone[0]:.0f} steps/s, {alone[1]:.1f} CPU us per step")
     warm = memory[min(len(memory) - 1, 1)]  # Once every client has its first frames.
     print(f"memory of the server: {warm:.0f} MB, at the end {memory[-1]:.0f} MB")
-    print(f"clients that lost their connection: {len(failed)}")
+    print(f"clients that lost their connection: {len(failed)}", *failed, sep="\n  ")
 
 
 async def _speed(trainer: psutil.Process, run: Path, seconds: float) -> tuple[float, float]:
