@@ -7,18 +7,40 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from warpzone.system.atomic_file import write_text_atomically
+from warpzone.system.file_lock import file_lock
+
 FILE = Path(__file__).resolve().parents[2] / "docs" / "compatibility.json"
 Row = dict[str, Any]
+_LOCK_SECONDS = 60.0
 
 
 def read_results(path: Path = FILE) -> dict[str, Row]:
-    """Returns the rows by cell; a run of some cells keeps the rows of the others."""
+    """Returns the rows by cell."""
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
-def write_results(rows: dict[str, Row], path: Path = FILE) -> None:
-    """Writes the rows in the order of their cells."""
-    path.write_text(json.dumps(rows, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+def record_result(
+    name: str, row: Row, not_run: dict[str, Row], lock: Path, path: Path = FILE
+) -> None:
+    """Writes the row of a cell that has just run, and keeps the rows of the others.
+
+    Args:
+        name: The cell.
+        row: Its result.
+        not_run: Rows of all cells before they run, for those that the file lacks.
+        lock: File for a lock: native cells may run in another process at the same time.
+        path: The file.
+    """
+    with file_lock(lock, _LOCK_SECONDS):
+        rows = not_run | read_results(path) | {name: row}
+        write_text_atomically(path, json.dumps(rows, indent=2, sort_keys=True) + "\n")
+
+
+def passed_cells(rows: dict[str, Row], commit: str) -> set[str]:
+    """Returns the cells that ran with a commit and passed."""
+    ran = {name for name, row in rows.items() if "environment" in row or row.get("tests")}
+    return {name for name in ran if rows[name].get("commit") == commit and not failed(rows[name])}
 
 
 def failed(row: Row) -> bool:

@@ -18,7 +18,8 @@ import venv
 from dataclasses import dataclass
 from pathlib import Path
 
-BUILD_TOOLS = ("scikit-build-core", "nanobind", "cmake", "ninja")
+# Older versions of pip download a wheel of a gigabyte to find out whether it exists.
+BUILD_TOOLS = ("pip", "scikit-build-core", "nanobind", "cmake", "ninja")
 SHOWN = ("numpy", "gymnasium", "torch", "stable-baselines3")
 PASS = "pass"
 # Small enough for seconds: eight updates, then eight more.

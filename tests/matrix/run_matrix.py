@@ -2,12 +2,14 @@
 
     python tests/matrix/run_matrix.py                      # every cell
     python tests/matrix/run_matrix.py --only python-3.12   # cells whose name contains this
+    python tests/matrix/run_matrix.py --resume             # without those that this commit passed
     python tests/matrix/run_matrix.py --short              # one cell for CI; writes nothing
     python tests/matrix/run_matrix.py --gpu-builds         # allow PyPI's torch, several gigabytes
 
 Builds a wheel of the commit for each Python and runs the smoke tests of run_cell.py in fresh
-virtual environments. Then compiles and tests the native core with other compilers. A cell that
-cannot run here has the reason in the table. Fails if a cell that ran failed.
+virtual environments. Then compiles and tests the native core with other compilers. Writes the row
+of a cell as soon as it has run. A cell that cannot run here has the reason in the table. Fails if a
+cell that ran failed.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from importlib import metadata
@@ -28,7 +31,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 
-from matrix_results import Row, failed, printed_table, read_results, write_results  # noqa: E402
+from matrix_results import (  # noqa: E402
+    Row,
+    failed,
+    passed_cells,
+    printed_table,
+    read_results,
+    record_result,
+)
 from native_builds import BUILDS, NativeBuild, compile_tests, run_tests  # noqa: E402
 from package_sets import oldest, requirements, torch_candidates  # noqa: E402
 from places import PLACES, ObstacleError, Place  # noqa: E402
@@ -37,6 +47,7 @@ from run_cell import PASS, SHOWN, CellSpec  # noqa: E402
 from warpzone import _native  # noqa: E402
 from warpzone.rom.locate import find_rom  # noqa: E402
 
+Record = Callable[[str, Row], None]
 WORK = ROOT / "build" / "matrix"
 TESTS = ("environment", "train", "resume", "eval", "video", "sb3")
 NO_TORCH = "pip finds no CPU build of torch for this Python (`--gpu-builds` allows GPU builds)"
@@ -159,31 +170,54 @@ def rows_to_run() -> dict[str, Row]:
     return {name: row | {"reason": "not run yet"} for name, row in rows.items()}
 
 
-def place_cells(place: Place, only: str, gpu_builds: bool) -> dict[str, Row]:
-    """Runs the cells of one interpreter, which share a wheel."""
-    sets = package_sets_of(place)
-    chosen = [packages for packages in sets if only in f"{place.key}-{packages}"]
-    if not chosen:
-        return {}
+def current_commit() -> str:
+    """Returns the commit whose files the cells use."""
+    git = ["git", "-C", str(ROOT), "rev-parse", "--short=12", "HEAD"]
+    return subprocess.run(git, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def place_cells(place: Place, names: set[str], gpu_builds: bool, record: Record) -> None:
+    """Runs the chosen cells of one interpreter, which share a wheel."""
+    cells = {f"{place.key}-{packages}": packages for packages in package_sets_of(place)}
+    if not cells.keys() & names:
+        return
     shutil.rmtree(WORK / place.key / "wheel", ignore_errors=True)  # Of an earlier commit.
     source = clean_source(WORK / place.key / "source")
-    return {
-        f"{place.key}-{packages}": python_cell(place, packages, source, gpu_builds)
-        for packages in chosen
-    }
+    for name, packages in cells.items():
+        if name in names:
+            record(name, python_cell(place, packages, source, gpu_builds))
 
 
-def chosen_cells(only: str, jobs: int, gpu_builds: bool) -> dict[str, Row]:
-    """Runs the cells whose name contains a text, and returns their rows."""
+def run_cells(names: set[str], jobs: int, gpu_builds: bool, record: Record) -> None:
+    """Runs the chosen cells; those of emulators come last, since they are slow."""
     with ThreadPoolExecutor(jobs) as pool:
-        pythons = [pool.submit(place_cells, place, only, gpu_builds) for place in PLACES]
-        natives = {
-            build.key: pool.submit(native_cell, build) for build in BUILDS if only in build.key
-        }
-        rows = {name: row for cells in pythons for name, row in cells.result().items()}
-        rows |= {name: cell.result() for name, cell in natives.items()}
-    today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    return {name: row | {"date": today} for name, row in rows.items()}
+        waiting = [pool.submit(place_cells, place, names, gpu_builds, record) for place in PLACES]
+        waiting += [
+            pool.submit(lambda build: record(build.key, native_cell(build)), build)
+            for build in BUILDS
+            if build.key in names
+        ]
+        try:
+            for cell in waiting:
+                cell.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def run_and_record(names: set[str], jobs: int, gpu_builds: bool) -> list[Row]:
+    """Runs the chosen cells, writes each row when its cell has run, and returns the rows."""
+    stamp = {
+        "commit": current_commit(),
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+    }
+    rows: dict[str, Row] = {}
+
+    def record(name: str, row: Row) -> None:
+        rows[name] = row | stamp
+        record_result(name, rows[name], rows_to_run(), WORK / "results.lock")
+
+    run_cells(names, jobs, gpu_builds, record)
+    return list(rows.values())
 
 
 def main() -> int:
@@ -192,6 +226,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--only", default="", metavar="TEXT")
+    parser.add_argument("--resume", action="store_true")
     parser.add_argument("--jobs", type=int, default=1, metavar="N")
     parser.add_argument("--short", action="store_true")
     parser.add_argument("--gpu-builds", action="store_true")
@@ -200,9 +235,10 @@ def main() -> int:
     if arguments.short:
         rows = short_matrix()
     else:
-        new = chosen_cells(arguments.only, arguments.jobs, arguments.gpu_builds)
-        write_results(rows_to_run() | read_results() | new)
-        rows = list(new.values())
+        names = {name for name in rows_to_run() if arguments.only in name}
+        if arguments.resume:
+            names -= passed_cells(read_results(), current_commit())
+        rows = run_and_record(names, arguments.jobs, arguments.gpu_builds)
     pythons = [row for row in rows if row["kind"] == "python"]
     natives = [row for row in rows if row["kind"] == "native"]
     if pythons:

@@ -7,7 +7,8 @@ from pathlib import Path
 import places
 import pytest
 import run_matrix
-from matrix_results import printed_table, read_results, write_results
+from matrix_results import passed_cells, printed_table, read_results, record_result
+from native_builds import BUILDS, NativeBuild
 from package_sets import lower_bounds, oldest, requirements, torch_candidates
 from places import DebianPython, LocalPython, ObstacleError
 from run_cell import CellSpec
@@ -61,11 +62,42 @@ def test_a_failing_smoke_test_fails_its_cell(tmp_path: Path) -> None:
     assert row["reason"] == "train: boom"
 
 
-def test_a_run_of_some_cells_keeps_the_rows_of_the_others(tmp_path: Path) -> None:
-    path = tmp_path / "results.json"
-    write_results({"a": {"reason": "old"}}, path)
-    write_results(read_results(path) | {"b": {"reason": ""}}, path)
+def test_each_result_is_written_and_keeps_the_others(tmp_path: Path) -> None:
+    path, lock = tmp_path / "results.json", tmp_path / "lock"
+    not_run = {"a": {"reason": "not run yet"}, "b": {"reason": "not run yet"}}
+    record_result("a", {"reason": "old"}, not_run, lock, path)
+    assert read_results(path) == {"a": {"reason": "old"}, "b": {"reason": "not run yet"}}
+    record_result("b", {"reason": ""}, not_run, lock, path)
     assert read_results(path) == {"a": {"reason": "old"}, "b": {"reason": ""}}
+
+
+def test_an_interrupted_matrix_has_written_the_cells_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def native_cell(build: NativeBuild) -> dict[str, object]:
+        if build == BUILDS[2]:
+            raise KeyboardInterrupt
+        return {"kind": "native", "build": build.name, "tests": "2 of 2"}
+
+    written: list[str] = []
+    monkeypatch.setattr(run_matrix, "WORK", tmp_path)
+    monkeypatch.setattr(run_matrix, "native_cell", native_cell)
+    monkeypatch.setattr(run_matrix, "record_result", lambda name, *_: written.append(name))
+    with pytest.raises(KeyboardInterrupt):
+        run_matrix.run_and_record({build.key for build in BUILDS[:3]}, 1, False)
+    assert written == [build.key for build in BUILDS[:2]]
+
+
+def test_resuming_runs_all_but_the_cells_that_passed_with_this_commit() -> None:
+    ran = {"commit": "new", "failed": False}
+    rows = {
+        "python": ran | {"environment": "pass"},
+        "native": ran | {"tests": "29 of 29"},
+        "older": ran | {"tests": "29 of 29", "commit": "old"},
+        "failing": ran | {"environment": "fail", "failed": True},
+        "obstacle": ran | {"reason": "this machine has no Python 3.99"},
+    }
+    assert passed_cells(rows, "new") == {"python", "native"}
 
 
 def test_a_cell_that_never_ran_says_so() -> None:
