@@ -94,6 +94,7 @@ def assert_the_best_configuration_is_reproducible(folder: Path, scratch: Path) -
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 def test_forty_trials_survive_five_kills(tmp_path: Path, rom_path: Path) -> None:
     folder = tmp_path / "sweep"
     kill_after_starts(words(folder, 40), starts=4, seconds=1.0)
