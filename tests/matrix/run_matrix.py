@@ -4,6 +4,7 @@
     python tests/matrix/run_matrix.py --only python-3.12   # cells whose name contains this
     python tests/matrix/run_matrix.py --resume             # without those that this commit passed
     python tests/matrix/run_matrix.py --short              # one cell for CI; writes nothing
+    python tests/matrix/run_matrix.py --wheels dist        # use the wheels of `make wheel`
     python tests/matrix/run_matrix.py --gpu-builds         # allow PyPI's torch, several gigabytes
 
 Builds a wheel of the commit for each Python and runs the smoke tests of run_cell.py in fresh
@@ -24,13 +25,14 @@ import sys
 import tarfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 
+from built_wheels import copy_wheel  # noqa: E402
 from matrix_results import (  # noqa: E402
     Row,
     failed,
@@ -176,26 +178,44 @@ def current_commit() -> str:
     return subprocess.run(git, check=True, capture_output=True, text=True).stdout.strip()
 
 
-def place_cells(place: Place, names: set[str], gpu_builds: bool, record: Record) -> None:
+@dataclass(frozen=True)
+class Choice:
+    """What to run, and with what.
+
+    Attributes:
+        names: The cells.
+        gpu_builds: Whether pip may install torch with GPU libraries.
+        wheels: Folder of wheels for interpreters of this machine; None builds them.
+    """
+
+    names: frozenset[str]
+    gpu_builds: bool = False
+    wheels: Path | None = None
+
+
+def place_cells(place: Place, choice: Choice, record: Record) -> None:
     """Runs the chosen cells of one interpreter, which share a wheel."""
     cells = {f"{place.key}-{packages}": packages for packages in package_sets_of(place)}
-    if not cells.keys() & names:
+    if not cells.keys() & choice.names:
         return
-    shutil.rmtree(WORK / place.key / "wheel", ignore_errors=True)  # Of an earlier commit.
+    made = WORK / place.key / "wheel"
+    shutil.rmtree(made, ignore_errors=True)  # Of an earlier commit.
     source = clean_source(WORK / place.key / "source")
+    if choice.wheels and not place.system_packages:
+        copy_wheel(choice.wheels, place.version, source, made)
     for name, packages in cells.items():
-        if name in names:
-            record(name, python_cell(place, packages, source, gpu_builds))
+        if name in choice.names:
+            record(name, python_cell(place, packages, source, choice.gpu_builds))
 
 
-def run_cells(names: set[str], jobs: int, gpu_builds: bool, record: Record) -> None:
+def run_cells(choice: Choice, jobs: int, record: Record) -> None:
     """Runs the chosen cells; those of emulators come last, since they are slow."""
     with ThreadPoolExecutor(jobs) as pool:
-        waiting = [pool.submit(place_cells, place, names, gpu_builds, record) for place in PLACES]
+        waiting = [pool.submit(place_cells, place, choice, record) for place in PLACES]
         waiting += [
             pool.submit(lambda build: record(build.key, native_cell(build)), build)
             for build in BUILDS
-            if build.key in names
+            if build.key in choice.names
         ]
         try:
             for cell in waiting:
@@ -204,7 +224,7 @@ def run_cells(names: set[str], jobs: int, gpu_builds: bool, record: Record) -> N
             pool.shutdown(cancel_futures=True)
 
 
-def run_and_record(names: set[str], jobs: int, gpu_builds: bool) -> list[Row]:
+def run_and_record(choice: Choice, jobs: int) -> list[Row]:
     """Runs the chosen cells, writes each row when its cell has run, and returns the rows."""
     stamp = {
         "commit": current_commit(),
@@ -216,7 +236,7 @@ def run_and_record(names: set[str], jobs: int, gpu_builds: bool) -> list[Row]:
         rows[name] = row | stamp
         record_result(name, rows[name], rows_to_run(), WORK / "results.lock")
 
-    run_cells(names, jobs, gpu_builds, record)
+    run_cells(choice, jobs, record)
     return list(rows.values())
 
 
@@ -229,6 +249,7 @@ def main() -> int:
     parser.add_argument("--resume", action="store_true")
     parser.add_argument("--jobs", type=int, default=1, metavar="N")
     parser.add_argument("--short", action="store_true")
+    parser.add_argument("--wheels", type=Path, metavar="FOLDER")
     parser.add_argument("--gpu-builds", action="store_true")
     arguments = parser.parse_args()
     WORK.mkdir(parents=True, exist_ok=True)
@@ -238,7 +259,8 @@ def main() -> int:
         names = {name for name in rows_to_run() if arguments.only in name}
         if arguments.resume:
             names -= passed_cells(read_results(), current_commit())
-        rows = run_and_record(names, arguments.jobs, arguments.gpu_builds)
+        choice = Choice(frozenset(names), arguments.gpu_builds, arguments.wheels)
+        rows = run_and_record(choice, arguments.jobs)
     pythons = [row for row in rows if row["kind"] == "python"]
     natives = [row for row in rows if row["kind"] == "native"]
     if pythons:

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import json
 import sys
+import zipfile
 from pathlib import Path
 
 import places
 import pytest
 import run_matrix
+from built_wheels import copy_wheel
 from matrix_results import passed_cells, printed_table, read_results, record_result
 from native_builds import BUILDS, NativeBuild
 from package_sets import lower_bounds, oldest, requirements, torch_candidates
@@ -83,8 +85,9 @@ def test_an_interrupted_matrix_has_written_the_cells_before(
     monkeypatch.setattr(run_matrix, "WORK", tmp_path)
     monkeypatch.setattr(run_matrix, "native_cell", native_cell)
     monkeypatch.setattr(run_matrix, "record_result", lambda name, *_: written.append(name))
+    choice = run_matrix.Choice(frozenset(build.key for build in BUILDS[:3]))
     with pytest.raises(KeyboardInterrupt):
-        run_matrix.run_and_record({build.key for build in BUILDS[:3]}, 1, False)
+        run_matrix.run_and_record(choice, 1)
     assert written == [build.key for build in BUILDS[:2]]
 
 
@@ -98,6 +101,29 @@ def test_resuming_runs_all_but_the_cells_that_passed_with_this_commit() -> None:
         "obstacle": ran | {"reason": "this machine has no Python 3.99"},
     }
     assert passed_cells(rows, "new") == {"python", "native"}
+
+
+def made_up_wheel(folder: Path, tag: str, text: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    wheel = folder / f"warpzone-0.1.0-{tag}-{tag}-linux_x86_64.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("warpzone/module.py", text)
+        archive.writestr("warpzone/_native.so", "machine code")
+    return wheel
+
+
+def test_a_wheel_of_the_same_source_is_used_for_its_python(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    (source / "src" / "warpzone").mkdir(parents=True)
+    (source / "src" / "warpzone" / "module.py").write_text("VALUE = 1\n")
+    wheels = tmp_path / "dist"
+    wheel = made_up_wheel(wheels, "cp312", "VALUE = 1\n")
+    assert copy_wheel(wheels, "3.12", source, tmp_path / "made")
+    assert (tmp_path / "made" / wheel.name).read_bytes() == wheel.read_bytes()
+    assert not copy_wheel(wheels, "3.13", source, tmp_path / "other")
+    made_up_wheel(wheels, "cp313", "VALUE = 2\n")
+    with pytest.raises(SystemExit, match="of another commit: warpzone/module"):
+        copy_wheel(wheels, "3.13", source, tmp_path / "other")
 
 
 def test_a_cell_that_never_ran_says_so() -> None:
