@@ -47,7 +47,7 @@ def kill_after_starts(arguments: list[str], starts: int, seconds: float = 0.0) -
                 time.sleep(seconds)
                 program.send_signal(signal.SIGKILL)
                 break
-        program.wait()
+        assert program.wait() == -signal.SIGKILL, "it ended before it was killed"
 
 
 def assert_every_trial_ran_once(folder: Path, trials: int) -> None:
