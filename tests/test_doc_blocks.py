@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from doc_blocks import PAGES, ROOT, Block, blocks_of, parsed_commands
+from doc_blocks import (
+    PAGES,
+    ROOT,
+    RUN_LANGUAGES,
+    SHOWN_LANGUAGES,
+    Block,
+    all_blocks,
+    blocks_of,
+    parsed_commands,
+)
+from doc_runs import run_blocks
 
 from warpzone import cli
 from warpzone.errors import WarpzoneError
@@ -19,32 +25,32 @@ from warpzone.errors import WarpzoneError
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 
 
-def run_blocks(blocks: list[Block], folder: Path) -> None:
-    """Runs the blocks of a page in their order; Python blocks share their variables."""
-    names: dict[str, Any] = {"__name__": "__main__"}
-    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    for name in {name for block in blocks for name in block.folders}:
-        shutil.copytree(ROOT / name, folder / name)
-    for block in blocks:
-        if block.language == "python":
-            exec(compile(block.code, str(block), "exec"), names)
-            continue
-        done = subprocess.run(
-            ["bash", "-e", "-c", block.code],
-            cwd=folder,
-            env=os.environ | {"PATH": programs},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, f"{block}:\n{done.stdout}{done.stderr}"
-
-
 def fast(page: Path) -> list[Block]:
     """Blocks that take seconds; translated pages repeat them, so those run with the slow ones."""
     translated = page.parent.name == "zh" or "zh-CN" in page.name
-    return [] if translated else [block for block in blocks_of(page) if not block.slow]
+    return [] if translated else [block for block in blocks_of(page) if not block.is_slow]
+
+
+def test_every_block_runs_or_says_why_not() -> None:
+    silent = [
+        str(block)
+        for page in PAGES
+        for block in all_blocks(page)
+        if not block.is_run and not block.reason and block.language not in SHOWN_LANGUAGES
+    ]
+    assert silent == [], f"tag them with {RUN_LANGUAGES | SHOWN_LANGUAGES}, or say `not run: why`"
+
+
+def test_no_command_hides_in_a_block_that_is_only_shown() -> None:
+    shown = [
+        str(block)
+        for page in PAGES
+        for block in all_blocks(page)
+        if block.language in SHOWN_LANGUAGES
+        for command in block.commands
+        if command.startswith(("warpzone train", "python ", "pip ", "make "))
+    ]
+    assert shown == []
 
 
 @pytest.mark.parametrize("page", list(filter(fast, PAGES)), ids=lambda page: page.name)
@@ -52,6 +58,7 @@ def test_the_blocks_of_a_page_run_as_pasted(
     page: Path, rom_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
     run_blocks(fast(page), tmp_path)
 
 
@@ -82,7 +89,7 @@ def test_commands_that_are_not_run_have_the_right_form(
 
 
 def test_the_form_of_a_command_is_checked_beyond_its_flags() -> None:
-    assert parsed_commands(ROOT / "docs" / "training.md")
+    assert parsed_commands(ROOT / "docs" / "cluster.md")
     for wrong in (["train", "--level", "9-9"], ["runs", "compare"], ["runs", "lst"]):
         with pytest.raises(WarpzoneError):
             cli._dispatch(wrong)
@@ -97,6 +104,7 @@ def test_all_blocks_of_a_page_run_as_pasted(
     page: Path, rom_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
     run_blocks(blocks_of(page), tmp_path)
 
 
