@@ -1,3 +1,6 @@
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -34,6 +37,23 @@ def test_command_records_a_solution(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert cli.main(["video", str(SOLUTIONS / "1-4.solution"), "-o", str(output)]) == 0
     assert "1-4: clear after" in capsys.readouterr().out
     assert output.stat().st_size > 50_000
+
+
+def test_a_solution_is_recorded_without_torch(tmp_path: Path, rom_path: Path) -> None:
+    program = (
+        "import sys; sys.modules['torch'] = None\nfrom warpzone.cli import main; sys.exit(main())"
+    )
+    words = ["video", "1-1.solution", "-o", "run.mp4", "--scale=1", "--fps=20", "--speed=8"]
+    done = subprocess.run(
+        [sys.executable, "-c", program, *words],
+        cwd=tmp_path,
+        env=os.environ | {"WARPZONE_ROM": str(rom_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "run.mp4").stat().st_size > 5_000
 
 
 @pytest.mark.parametrize("option", [["--level", "1-2"], ["--seed", "3"], ["--greedy"]])

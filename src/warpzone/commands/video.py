@@ -107,12 +107,13 @@ class Video(PluginOptions):
     def run(self) -> int:
         """Records the video."""
         from warpzone.commands.progress import CommandProgress
-        from warpzone.evaluation.targets import find_target
 
         if self.run_path.suffix == ".solution":
             self._check_solution()
             record: Callable[[OnProgress], list[str]] = self._record_solution
         else:
+            from warpzone.evaluation.targets import find_target  # Needs torch.
+
             target = find_target(self.run_path)
             found = replace(self, run_path=target.path, level=self.level or target.level)
             record = found._recorder()
