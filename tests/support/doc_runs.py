@@ -95,7 +95,7 @@ def _make_runs(folder: Path, names: list[str]) -> None:
     if not missing:
         return
     first, *others = missing
-    options = _train_command(first, "--level=1-1", "--steps=64", "--log-every=1")
+    options = _train_command(first, "--level=1-1", "--steps=2048", "--log-every=1")
     subprocess.run(options, cwd=folder, check=True)
     for place in others:
         shutil.copytree(first, place)
