@@ -4,6 +4,9 @@
 /// and slopes (gradients of its outputs) are rounded to 15 bits and a sign. Processors multiply
 /// twice as many of them per instruction, and integers add up to the same sum in any order. Two
 /// numbers that are multiplied and added together are a `Pair`.
+///
+/// The second convolution computes with floats. Because of the ReLU, about half of the gradients of
+/// its outputs are zero, so its gradients are sums of weighted rows over those that are not.
 #pragma once
 
 #include <cstddef>
@@ -48,11 +51,40 @@ struct Products {
   std::size_t count;
 };
 
-/// Adds to the gradient of the second convolution's weights, [taps][taps][channels][channels].
+/// Reads the gradients of the second convolution's outputs; see `OutSlopes`.
+struct SlopeReading {
+  const float* out;       ///< [outputs][out_rows][out_columns]
+  const float* gradient;  ///< Of the same.
+  float* by_position;
+  std::uint32_t* channels;
+  float* by_channel;
+  std::uint64_t* positions;
+  std::size_t word_count;
+};
+
+/// Gradients of the second convolution's outputs (slopes), in both orders.
+struct OutSlopes {
+  const float* by_position;        ///< [out_rows][out_columns][outputs]
+  const std::uint32_t* channels;   ///< [out_rows][out_columns]: bits of nonzero slopes
+  const float* by_channel;         ///< [outputs][out_rows][out_columns]
+  const std::uint64_t* positions;  ///< [outputs][word_count]: bits of nonzero slopes
+  std::size_t word_count;
+};
+
+/// Adds to the gradient of the second convolution's weights, [taps][outputs][taps][inputs].
 struct SecondGradient {
+  OutSlopes slopes;
   const float* grid;
-  const float* slopes;  ///< [out_rows][out_columns][channels]
+  const std::uint32_t* corners;  ///< [out_rows][out_columns]: from the grid to the first input
   float* gradient;
+};
+
+/// Adds to the gradient of the second convolution's inputs.
+struct GridGradient {
+  OutSlopes slopes;
+  const float* weights;          ///< [taps][outputs][taps][inputs]
+  const std::uint32_t* corners;  ///< As above.
+  float* gradient;               ///< [grid_rows][grid_columns][channels]
 };
 
 /// Gradients of the first convolution's outputs, which become zero where the output is zero.
@@ -71,7 +103,10 @@ struct ConvolutionKernels {
   void (*first_forward)(const ImageLayers& layers, const FirstForward& work);
   void (*first_gradient)(const ImageLayers& layers, const FirstGradient& work);
   void (*add_products)(const Products& work);
+  /// Returns whether any gradient passes.
+  bool (*read_slopes)(const ImageLayers& layers, const SlopeReading& work);
   void (*second_gradient)(const ImageLayers& layers, const SecondGradient& work);
+  void (*grid_gradient)(const ImageLayers& layers, const GridGradient& work);
   /// Returns the largest absolute value.
   float (*rectify_slopes)(const ImageLayers& layers, const GridSlopes& work);
   /// Rounds slopes times `factor` to pairs, [rows][pairs][channels].

@@ -62,8 +62,8 @@ template <typename Instructions>
 class ConvolutionLoops {
  public:
   static constexpr ConvolutionKernels kernels() {
-    return {read_row,     arrange_pairs,   first_forward,  first_gradient,
-            add_products, second_gradient, rectify_slopes, round_slopes};
+    return {read_row,    arrange_pairs,   first_forward, first_gradient, add_products,
+            read_slopes, second_gradient, grid_gradient, rectify_slopes, round_slopes};
   }
 
  private:
@@ -105,6 +105,13 @@ class ConvolutionLoops {
   /// Like PyTorch, keeps what is not a number.
   static Float rectified(Float value) { return value < 0.0F ? Float{} : value; }
 
+  /// Bits of the numbers that are not zero.
+  static std::uint64_t nonzero(Float values) {
+    Pairs bits;
+    std::memcpy(&bits, &values, sizeof bits);
+    return Instructions::differing(bits, Pairs{});
+  }
+
   static Pair pair_at(const std::int16_t* at) {
     Pair pair;
     std::memcpy(&pair, at, sizeof pair);
@@ -113,7 +120,6 @@ class ConvolutionLoops {
 
   static std::uint64_t read_row(const std::uint8_t* from, std::size_t width, int background,
                                 std::int16_t* to) {
-    for (std::size_t x = 0; x < width; ++x) to[x] = static_cast<std::int16_t>(from[x] - background);
     const auto flat = static_cast<Pair>(static_cast<std::uint32_t>(background) * 0x01010101U);
     const std::size_t groups = width / kBlockSide;
     std::uint64_t bits = 0;
@@ -128,6 +134,8 @@ class ConvolutionLoops {
       std::memcpy(&four, from + group * kBlockSide, sizeof four);
       bits |= std::uint64_t{four != flat} << group;
     }
+    if (bits == 0) return 0;  // Nobody reads such a row.
+    for (std::size_t x = 0; x < width; ++x) to[x] = static_cast<std::int16_t>(from[x] - background);
     return bits;
   }
 
@@ -283,39 +291,111 @@ class ConvolutionLoops {
     }
   }
 
+  static constexpr std::size_t kRowSize = kTaps * kChannels;  ///< Inputs of a row of taps.
+  static constexpr std::size_t kRowVectors = 12;              ///< That fit into registers.
+  static constexpr std::size_t kPartSize = kRowVectors * kWidth;
+  static_assert(kRowSize % kPartSize == 0);
+
+  static bool read_slopes(const ImageLayers& layers, const SlopeReading& work) {
+    const auto positions = static_cast<std::size_t>(layers.out_positions());
+    const float *out = work.out, *gradient = work.gradient;
+    float* own = work.by_channel;
+    std::uint64_t any = 0;
+    for (std::size_t channel = 0; channel < kChannels; ++channel) {
+      std::uint64_t* words = work.positions + channel * work.word_count;
+      for (std::size_t word = 0; word < work.word_count; ++word) {
+        const std::size_t left = positions - word * 64, count = left < 64 ? left : 64;
+        const std::uint64_t bits = pass_slopes(out, gradient, count, own);
+        words[word] = bits;
+        any |= bits;
+        out += count;
+        gradient += count;
+        own += count;
+      }
+    }
+    for (std::size_t at = 0; at < positions; ++at) {
+      float* turned = work.by_position + at * kChannels;
+      for (std::size_t channel = 0; channel < kChannels; ++channel) {
+        turned[channel] = work.by_channel[channel * positions + at];
+      }
+      std::uint64_t bits = 0;
+      for (int i = 0; i < kVectors; ++i) {
+        bits |= nonzero(floats(turned + i * kWidth)) << (i * kWidth);
+      }
+      work.channels[at] = static_cast<std::uint32_t>(bits);
+    }
+    return any != 0;
+  }
+
+  /// Gradients where the output is above zero, and bits of those that are not zero.
+  static std::uint64_t pass_slopes(const float* out, const float* gradient, std::size_t count,
+                                   float* slopes) {
+    std::uint64_t bits = 0;
+    std::size_t i = 0;
+    for (; i + kWidth <= count; i += kWidth) {
+      const Float slope = floats(out + i) > 0.0F ? floats(gradient + i) : Float{};
+      floats(slopes + i) = slope;
+      bits |= nonzero(slope) << i;
+    }
+    for (; i < count; ++i) {
+      slopes[i] = out[i] > 0.0F ? gradient[i] : 0.0F;
+      bits |= std::uint64_t{slopes[i] != 0.0F} << i;
+    }
+    return bits;
+  }
+
   static void second_gradient(const ImageLayers& layers, const SecondGradient& work) {
-    constexpr std::size_t kDepth = kTaps * kChannels;  // Inputs of a row of taps lie together.
-    static_assert(kDepth % kBlockInputs == 0);
+    const auto positions = static_cast<std::size_t>(layers.out_positions());
+    const OutSlopes& slopes = work.slopes;
     float* gradient = work.gradient;
     for (int tap = 0; tap < kTaps; ++tap) {
       const float* grid = work.grid + tap * layers.grid_columns * kChannels;
-      for (std::size_t k = 0; k < kDepth; k += kBlockInputs, gradient += kBlockInputs * kChannels) {
-        for (std::size_t first = 0; first < kChannels; first += kBlockVectors * kWidth) {
-          add_outer_products(layers, grid + k, work.slopes + first, gradient + first);
+      for (std::size_t channel = 0; channel < kChannels; ++channel, gradient += kRowSize) {
+        const float* own = slopes.by_channel + channel * positions;
+        for (std::size_t first = 0; first < kRowSize; first += kPartSize) {
+          Float sums[kRowVectors];
+          load_part(gradient + first, sums);
+          for (std::size_t word = 0; word < slopes.word_count; ++word) {
+            std::uint64_t bits = slopes.positions[channel * slopes.word_count + word];
+            for (; bits != 0; bits &= bits - 1) {
+              const std::size_t at = word * 64 + first_bit(bits);
+              add_part(own[at], grid + work.corners[at] + first, sums);
+            }
+          }
+          store_part(sums, gradient + first);
         }
       }
     }
   }
 
-  /// Sums inputs times slopes over all outputs, for a few inputs and channels.
-  static void add_outer_products(const ImageLayers& layers, const float* grid, const float* slopes,
-                                 float* gradient) {
-    Float sums[kBlockInputs][kBlockVectors] = {};
-    for (int y = 0; y < layers.out_rows; ++y, grid += 2 * layers.grid_columns * kChannels) {
-      const float* inputs = grid;
-      for (int x = 0; x < layers.out_columns; ++x, inputs += 2 * kChannels, slopes += kChannels) {
-        Float row[kBlockVectors];
-        for (std::size_t j = 0; j < kBlockVectors; ++j) row[j] = floats(slopes + j * kWidth);
-        for (std::size_t i = 0; i < kBlockInputs; ++i) {
-          for (std::size_t j = 0; j < kBlockVectors; ++j) sums[i][j] += inputs[i] * row[j];
+  static void grid_gradient(const ImageLayers& layers, const GridGradient& work) {
+    const auto positions = static_cast<std::size_t>(layers.out_positions());
+    const float* weights = work.weights;
+    for (int tap = 0; tap < kTaps; ++tap, weights += kChannels * kRowSize) {
+      for (std::size_t at = 0; at < positions; ++at) {
+        const float* slopes = work.slopes.by_position + at * kChannels;
+        float* gradient = work.gradient + work.corners[at] + tap * layers.grid_columns * kChannels;
+        for (std::size_t first = 0; first < kRowSize; first += kPartSize) {
+          Float sums[kRowVectors];
+          load_part(gradient + first, sums);
+          for (std::uint64_t bits = work.slopes.channels[at]; bits != 0; bits &= bits - 1) {
+            const std::size_t channel = first_bit(bits);
+            add_part(slopes[channel], weights + channel * kRowSize + first, sums);
+          }
+          store_part(sums, gradient + first);
         }
       }
     }
-    for (std::size_t i = 0; i < kBlockInputs; ++i) {
-      for (std::size_t j = 0; j < kBlockVectors; ++j) {
-        floats(gradient + i * kChannels + j * kWidth) += sums[i][j];
-      }
-    }
+  }
+
+  static void load_part(const float* from, Float* sums) {
+    for (std::size_t i = 0; i < kRowVectors; ++i) sums[i] = floats(from + i * kWidth);
+  }
+  static void add_part(float factor, const float* row, Float* sums) {
+    for (std::size_t i = 0; i < kRowVectors; ++i) sums[i] += factor * floats(row + i * kWidth);
+  }
+  static void store_part(const Float* sums, float* to) {
+    for (std::size_t i = 0; i < kRowVectors; ++i) floats(to + i * kWidth) = sums[i];
   }
 
   static float rectify_slopes(const ImageLayers& layers, const GridSlopes& work) {

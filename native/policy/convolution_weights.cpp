@@ -1,9 +1,11 @@
 #include "policy/convolution_weights.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 namespace warpzone::policy {
 namespace {
@@ -33,6 +35,11 @@ void for_each_pixel(const ImageLayers& layers, int output, const Use& use) {
   }
 }
 
+/// Where a weight of the second convolution is in the order [taps][outputs][taps][inputs].
+std::size_t turned_index(std::size_t output, std::size_t input, std::size_t tap) {
+  return ((tap / kTaps * kChannels + output) * kTaps + tap % kTaps) * kChannels + input;
+}
+
 void add_to(AlignedFloats& sums, const AlignedFloats& others) {
   for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += others[i];
 }
@@ -56,7 +63,26 @@ ConvolutionWeights::ConvolutionWeights(const ImageLayers& layers)
       second_turned_(ImageLayers::second_size()),
       second_bias_(kChannels) {}
 
+bool ConvolutionWeights::are_new(const ConvolutionArrays& arrays) {
+  const std::array<std::pair<const float*, std::size_t>, 4> parts{{
+      {arrays.first, layers_.first_size()},
+      {arrays.first_bias, kChannels},
+      {arrays.second, ImageLayers::second_size()},
+      {arrays.second_bias, kChannels},
+  }};
+  bool differ = last_.empty();
+  last_.resize(layers_.first_size() + ImageLayers::second_size() + 2 * kChannels);
+  float* last = last_.data();
+  for (const auto& [from, size] : parts) {
+    // Bit by bit: what is not a number equals itself.
+    differ = differ || std::memcmp(last, from, size * sizeof(float)) != 0;
+    last = std::copy_n(from, size, last);
+  }
+  return differ;
+}
+
 void ConvolutionWeights::set(const ConvolutionArrays& arrays) {
+  if (!are_new(arrays)) return;
   set_first(arrays.first);
   set_second(arrays.second);
   std::copy_n(arrays.first_bias, kChannels, first_bias_.begin());
@@ -93,7 +119,7 @@ void ConvolutionWeights::set_second(const float* weights) {
     for (std::size_t input = 0; input < kChannels; ++input) {
       for (std::size_t tap = 0; tap < kSquare; ++tap, ++weights) {
         second_[(tap * kChannels + input) * kChannels + output] = *weights;
-        second_turned_[(tap * kChannels + output) * kChannels + input] = *weights;
+        second_turned_[turned_index(output, input, tap)] = *weights;
       }
     }
   }
@@ -130,7 +156,7 @@ void ConvolutionGradients::copy_second(float* out) const {
   for (std::size_t output = 0; output < kChannels; ++output) {
     for (std::size_t input = 0; input < kChannels; ++input) {
       for (std::size_t tap = 0; tap < kSquare; ++tap, ++out) {
-        *out = second[(tap * kChannels + input) * kChannels + output];
+        *out = second[turned_index(output, input, tap)];
       }
     }
   }

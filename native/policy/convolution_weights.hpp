@@ -34,21 +34,25 @@ class ConvolutionWeights {
  public:
   explicit ConvolutionWeights(const ImageLayers& layers);
 
+  /// Does nothing if the weights are those of the last call, as in all steps of a rollout.
   void set(const ConvolutionArrays& arrays);
 
   const Pair* first() const { return first_.data(); }
   const float* first_scale() const { return first_scale_.data(); }
   const float* first_bias() const { return first_bias_.data(); }
   const float* second() const { return second_.data(); }
-  /// [taps][taps][outputs][inputs], for gradients of inputs.
+  /// [taps][outputs][taps][inputs], for gradients of inputs.
   const float* second_turned() const { return second_turned_.data(); }
   const float* second_bias() const { return second_bias_.data(); }
 
  private:
+  /// Keeps a copy of the arrays; returns whether they differ from the last ones.
+  bool are_new(const ConvolutionArrays& arrays);
   void set_first(const float* weights);
   void set_second(const float* weights);
 
   const ImageLayers& layers_;
+  std::vector<float> last_;  ///< Arrays of the last call, one after the other.
   std::vector<Pair, AlignedAllocator<Pair>> first_;
   AlignedFloats first_scale_, first_bias_, second_, second_turned_, second_bias_;
 };

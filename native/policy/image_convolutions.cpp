@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "policy/centred_image.hpp"
+#include "policy/slope_lists.hpp"
 
 namespace warpzone::policy {
 namespace {
@@ -32,18 +33,26 @@ struct ImageConvolutions::Scratch {
       : image(layers, kernels),
         grid(layers.grid_size()),
         out(layers.out_size()),
+        out_slopes(layers, kernels),
         slopes(layers.grid_size()),
         rounded(static_cast<std::size_t>(layers.rows * layers.pairs * kChannels)) {}
 
   CentredImage image;
-  AlignedFloats grid;    ///< For callers that do not keep it; margins are zeros.
-  AlignedFloats out;     ///< [positions][channels]; gradients of the same in the other direction.
+  AlignedFloats grid;  ///< For callers that do not keep it; margins are zeros.
+  AlignedFloats out;   ///< [positions][channels]
+  SlopeLists out_slopes;
   AlignedFloats slopes;  ///< Gradient of the grid.
   std::vector<Pair, AlignedAllocator<Pair>> rounded;
 };
 
 ImageConvolutions::ImageConvolutions(const ImageShape& shape, int threads, const Kernels& kernels)
     : layers_(shape), kernels_(kernels), workers_(threads), weights_(layers_) {
+  for (int y = 0; y < layers_.out_rows; ++y) {
+    for (int x = 0; x < layers_.out_columns; ++x) {
+      corners_.push_back(
+          static_cast<std::uint32_t>((2 * y * layers_.grid_columns + 2 * x) * kChannels));
+    }
+  }
   for (int i = 0; i < workers_.count(); ++i) {
     scratches_.push_back(std::make_unique<Scratch>(layers_, kernels_.convolutions));
   }
@@ -125,41 +134,20 @@ void ImageConvolutions::gradient(const Backward& pass, const Gradients& gradient
 
 void ImageConvolutions::gradient_one(Scratch& scratch, const Backward& pass, std::size_t sample,
                                      ConvolutionGradients& sums) const {
-  const float* out = pass.out + sample * layers_.out_size();
-  const float* out_gradient = pass.out_gradient + sample * layers_.out_size();
-  const auto positions = static_cast<std::size_t>(layers_.out_positions());
-  bool any = false;
-  for (std::size_t channel = 0; channel < kChannels; ++channel) {
-    for (std::size_t i = 0; i < positions; ++i) {
-      const float slope = *out++ > 0.0F ? *out_gradient : 0.0F;
-      ++out_gradient;
-      scratch.out[i * kChannels + channel] = slope;
-      sums.second_bias[channel] += slope;
-      any |= slope != 0.0F;
-    }
+  const std::size_t at = sample * layers_.out_size();
+  if (!scratch.out_slopes.read(pass.out + at, pass.out_gradient + at)) {
+    return;  // Self-imitation learns nothing from many samples.
   }
-  if (!any) return;  // Self-imitation learns nothing from many samples.
+  scratch.out_slopes.add_to(sums.second_bias);
   const float* grid = pass.grids + sample * layers_.grid_size();
-  second_gradient(scratch, grid, sums);
+  const OutSlopes slopes = scratch.out_slopes.slopes();
+  kernels_.convolutions.second_gradient(layers_,
+                                        {slopes, grid, corners_.data(), sums.second.data()});
+  std::fill(scratch.slopes.begin(), scratch.slopes.end(), 0.0F);
+  kernels_.convolutions.grid_gradient(
+      layers_, {slopes, weights_.second_turned(), corners_.data(), scratch.slopes.data()});
   scratch.image.read(pass.images + sample * layers_.image.size());
   first_gradient(scratch, grid, sums);
-}
-
-void ImageConvolutions::second_gradient(Scratch& scratch, const float* grid,
-                                        ConvolutionGradients& sums) const {
-  kernels_.convolutions.second_gradient(layers_, {grid, scratch.out.data(), sums.second.data()});
-  std::fill(scratch.slopes.begin(), scratch.slopes.end(), 0.0F);
-  const auto columns = static_cast<std::size_t>(layers_.out_columns);
-  const auto row_size = static_cast<std::size_t>(layers_.grid_columns * kChannels);
-  for (std::size_t tap = 0; tap < kTaps * kTaps; ++tap) {
-    for (std::size_t row = 0; row < static_cast<std::size_t>(layers_.out_rows); ++row) {
-      float* slopes =
-          scratch.slopes.data() + (2 * row + tap / kTaps) * row_size + tap % kTaps * kChannels;
-      kernels_.convolutions.add_products({scratch.out.data() + row * columns * kChannels, kChannels,
-                                          weights_.second_turned() + tap * kChannels * kChannels,
-                                          kChannels, slopes, 2 * kChannels, columns});
-    }
-  }
 }
 
 void ImageConvolutions::first_gradient(Scratch& scratch, const float* grid,

@@ -64,7 +64,6 @@ class ImageConvolutions {
   void forward_one(Scratch& scratch, const std::uint8_t* image, float* grid, float* out) const;
   void gradient_one(Scratch& scratch, const Backward& pass, std::size_t sample,
                     ConvolutionGradients& sums) const;
-  void second_gradient(Scratch& scratch, const float* grid, ConvolutionGradients& sums) const;
   void first_gradient(Scratch& scratch, const float* grid, ConvolutionGradients& sums) const;
 
   const ImageLayers layers_;
@@ -72,6 +71,7 @@ class ImageConvolutions {
   Workers workers_;
   std::mutex mutex_;
   ConvolutionWeights weights_;
+  std::vector<std::uint32_t> corners_;  ///< From the grid to the first input of each output.
   // Kept from call to call for their memory.
   std::vector<std::unique_ptr<Scratch>> scratches_;
   std::vector<ConvolutionGradients> sums_;

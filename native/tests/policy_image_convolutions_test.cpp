@@ -1,6 +1,7 @@
 // Native convolutions against their literal definition in double precision, for every instruction
 // set that this machine has.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -200,6 +201,7 @@ TEST(every_available_instruction_set_convolves_images_of_any_size) {
                                     {1, 16, 32},
                                     {1, 36, 24},
                                     {2, 84, 84},
+                                    {1, 136, 144},
                                     {1, 8, 248},
                                     {1, 248, 12}}) {
       Trial trial(shape, 1, kernels, 3);
@@ -243,6 +245,28 @@ TEST(outputs_alone_are_those_that_are_computed_with_what_gradients_need) {
   trial.convolutions.forward(trial.weights(), trial.images.data(), trial.count, nullptr,
                              alone.data());
   CHECK(alone == trial.out);
+}
+
+TEST(weights_that_change_in_place_are_noticed) {
+  const auto change = [](Trial& trial, int part) {
+    const std::array<Floats*, 4> parts{&trial.first, &trial.first_bias, &trial.second,
+                                       &trial.second_bias};
+    parts[index(part)]->back() += 0.5F;
+  };
+  for (int part = 0; part < 4; ++part) {
+    Trial again({2, 20, 28}, 1, kernels_named("auto"), 4),
+        fresh({2, 20, 28}, 1, kernels_named("auto"), 4);
+    again.run();
+    const Floats before = again.out;
+    change(again, part);
+    change(fresh, part);
+    again.run();
+    fresh.run();
+    CHECK(again.out != before);
+    CHECK(again.out == fresh.out);
+    CHECK(again.first_gradient == fresh.first_gradient);
+    CHECK(again.second_gradient == fresh.second_gradient);
+  }
 }
 
 TEST(weights_of_extreme_sizes_neither_overflow_nor_vanish) {

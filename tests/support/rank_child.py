@@ -62,7 +62,9 @@ def learn(algorithm: str, acting: str, ranks: Ranks) -> dict[str, object]:
         storage = share_of(trainer.player.take(0).storage, ranks)
     finally:
         trainer.close()
-    optimizer = make_optimizer(config.learn, trainer.model, native=trainer.acting.native)
+    optimizer = make_optimizer(
+        config.learn, trainer.model, native=trainer.player.parts.native_layers
+    )
     options = replace(config.learn, minibatch_size=config.learn.minibatch_size // ranks.size)
     learner = Learner(
         trainer.model,

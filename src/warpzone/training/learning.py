@@ -53,7 +53,7 @@ class Learning:
         self._parts, self._random, self._ranks = parts, random, ranks
         self._config = share_of(config, ranks)
         self.model = parts.model
-        self.optimizer = make_optimizer(config.learn, self.model, native=parts.acting.native)
+        self.optimizer = make_optimizer(config.learn, self.model, native=parts.native_layers)
         self.learner = self._make_learner()
         self.annealing = Annealing(config, parts.guidance)
         self.average = EmaPolicy(self.model, config.learn.ema_decay)

@@ -7,14 +7,13 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from warpzone.config import LearnOptions
 from warpzone.errors import ConfigError
 from warpzone.models import compiling
 from warpzone.models.actor_critic import ActorCritic, Decision
 from warpzone.models.placement import to_device
-from warpzone.models.tile_encoder import TileEncoder
 from warpzone.models.tree import Tree
 from warpzone.rollout.storage import RolloutStorage
 from warpzone.training.row_adam import RowAdam
@@ -63,13 +62,12 @@ def make_optimizer(
     Args:
         options: Kind of optimizer and learning rate.
         model: Network to optimize.
-        native: Whether the model learns from lists of active inputs.
+        native: Whether native code computes layers of the model.
     """
     if native and options.optimizer == "adam":
-        assert isinstance(model.encoder, TileEncoder)
         return RowAdam(
             model.parameters(),
-            model.encoder.first.weight,
+            _largest_weight(model),
             torch.get_num_threads(),
             lr=options.learning_rate,
             eps=_EPSILON,
@@ -79,6 +77,11 @@ def make_optimizer(
     # A fused kernel makes one pass over the weights instead of a dozen.
     fused = next(model.parameters()).device.type in ("cpu", "cuda")
     return kind(model.parameters(), lr=options.learning_rate, eps=_EPSILON, fused=fused)
+
+
+def _largest_weight(model: ActorCritic) -> nn.Parameter:
+    matrices = (parameter for parameter in model.parameters() if parameter.dim() == 2)
+    return max(matrices, key=nn.Parameter.numel)
 
 
 def clip_of(optimizer: torch.optim.Optimizer) -> Callable[[float], float] | None:

@@ -43,6 +43,7 @@ class PlayerParts:
         env: Environments without wrappers.
         model: Network of the run, on its device; the learner changes its weights.
         policy: Native copy of the network; None if PyTorch chooses the actions.
+        native_layers: Whether native code computes layers of the network.
         collector: Fills storages with rollouts.
         source: Supplies the rollouts, in turn with learning or concurrently.
         statistics: Statistics of finished episodes.
@@ -89,8 +90,8 @@ class PlayerParts:
         model = make_model(config.model, space, self.envs.actions, config.run.plugins)
         self.model = place_model(model, self.device)
         convolves = convolves_natively(self.model, space, self.device, config.run)
-        native = self.acting.native or convolves
-        self.precision = device.choose_precision(config, self.device, native=native)
+        self.native_layers = self.acting.native or convolves
+        self.precision = device.choose_precision(config, self.device, native=self.native_layers)
         self.autocast = device.make_autocast(self.precision, self.device)
         if convolves:
             convolve_natively(self.model, space)

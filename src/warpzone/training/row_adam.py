@@ -1,8 +1,9 @@
-"""Adam that skips the inputs of the tile network that have never been active.
+"""Adam with a native step for the largest weight of a network.
 
-Most weights of the first layer belong to such inputs. Their gradient and moments are zero, so Adam
-would not change them: skipping them gives the same weights. The state dict is that of
-`torch.optim.Adam`.
+Several threads take the step, and it clips the gradient in the same pass. It skips rows that have
+never had a gradient: most weights of the tile network belong to inputs that have never been active.
+Their gradient and moments are zero, so Adam would not change them: skipping them gives the same
+weights. The state dict is that of `torch.optim.Adam`.
 """
 
 from __future__ import annotations
@@ -22,20 +23,22 @@ _EPSILON = 1e-6  # As in `torch.nn.utils.clip_grad_norm_`.
 
 
 class RowAdam(torch.optim.Adam):
-    """Adam with a native step for one weight whose rows per input are contiguous in memory."""
+    """Adam with a native step for one matrix of weights."""
 
     def __init__(self, parameters: Iterable[Tensor], weight: Tensor, threads: int, **options: Any):
         """Creates the optimizer.
 
         Args:
             parameters: All parameters.
-            weight: Parameter that was passed to `store_by_input`, [outputs, inputs].
+            weight: Matrix that is contiguous in memory, or was passed to `store_by_input`.
             threads: Number of threads for the step.
             options: Options of `torch.optim.Adam`, without weight decay.
         """
         super().__init__(parameters, **options)
-        outputs, inputs = weight.shape
-        self._weight, self._rows = weight, _native.RowAdam(inputs, outputs, threads)
+        self._weight = weight
+        self._is_by_input = not weight.is_contiguous()
+        rows, width = reversed(weight.shape) if self._is_by_input else weight.shape
+        self._rows = _native.RowAdam(rows, width, threads)
         self._scale = 1.0
 
     @torch.no_grad()
@@ -52,7 +55,7 @@ class RowAdam(torch.optim.Adam):
         ]
         squares = torch.stack(torch._foreach_norm(gradients)).double().square().sum()
         gradient = self._weight.grad
-        rows = 0.0 if gradient is None else self._rows.look(_by_input(gradient))
+        rows = 0.0 if gradient is None else self._rows.look(self._as_rows(gradient))
         norm = math.sqrt(float(squares) + rows)
         self._scale = min(1.0, max_norm / (norm + _EPSILON))
         if self._scale < 1.0:
@@ -80,10 +83,10 @@ class RowAdam(torch.optim.Adam):
         state["step"] += 1
         count, (beta1, beta2) = int(state["step"]), group["betas"]
         self._rows.step(
-            _by_input(gradient),
-            _by_input(weight),
-            _by_input(state["exp_avg"]),
-            _by_input(state["exp_avg_sq"]),
+            self._as_rows(gradient),
+            self._as_rows(weight),
+            self._as_rows(state["exp_avg"]),
+            self._as_rows(state["exp_avg_sq"]),
             rate=group["lr"] / (1.0 - beta1**count),
             beta1=beta1,
             beta2=beta2,
@@ -100,10 +103,12 @@ class RowAdam(torch.optim.Adam):
         if state:
             for name in ("exp_avg", "exp_avg_sq"):
                 state[name] = torch.empty_like(self._weight).copy_(state[name])
-            self._rows.load(_by_input(state["exp_avg"]), _by_input(state["exp_avg_sq"]))
+            self._rows.load(self._as_rows(state["exp_avg"]), self._as_rows(state["exp_avg_sq"]))
 
-
-def _by_input(tensor: Tensor) -> NDArray[np.float32]:
-    """Returns a matrix as [inputs, outputs]; shares memory if it is stored by input."""
-    rows: NDArray[np.float32] = tensor.detach().t().contiguous().numpy()
-    return rows
+    def _as_rows(self, tensor: Tensor) -> NDArray[np.float32]:
+        """Returns a matrix row by row; shares memory if it is stored like the weight."""
+        matrix = tensor.detach()
+        rows: NDArray[np.float32] = (
+            (matrix.t() if self._is_by_input else matrix).contiguous().numpy()
+        )
+        return rows
