@@ -111,7 +111,7 @@ def measured(folder: Path) -> dict[str, int]:
     Clear rates differ between campaigns: their episodes follow from the hash of the policy file,
     which contains the time that training took.
     """
-    rows = read_board(folder).rows
+    rows = read_board(folder).rows.values()
     for row in rows:
         assert set(row.results) == {protocol.name for protocol in PROTOCOLS}
         assert all(result.episodes == 20 for result in row.results.values())
