@@ -33,7 +33,9 @@ and its episodes replace those with the same or a higher `update`. `metrics.parq
 contain replaced rows, and `read_rows` and `read_episodes` of `warpzone.telemetry.reading` skip
 them.
 
-```
+<!-- test: slow -->
+<!-- test: runs mario-1-1 -->
+```bash
 jq -r '[."run/steps", ."rollout/clear_rate"] | @tsv' runs/mario-1-1/metrics.jsonl
 ```
 """
