@@ -35,6 +35,7 @@ WEIGHTS = {
     "death": "penalty for losing a life",
     "score": "reward per point of the game's score",
     "coin": "reward per coin",
+    "power": "reward per level of power gained (small, big, fire), and penalty per level lost",
     "clear": "reward for clearing a level",
     "milestone": "bonus each time progress passes a multiple of `milestone_pixels`",
     "milestone_pixels": "pixels between two milestones",

@@ -124,6 +124,7 @@ nb::object anneal_value(const mario::Anneal& anneal) {
 #define WARPZONE_PLAIN_WEIGHTS(X)   \
   X(score, double)                  \
   X(coin, double)                   \
+  X(power, double)                  \
   X(clear, double)                  \
   X(milestone, double)              \
   X(milestone_pixels, std::int32_t) \

@@ -83,7 +83,7 @@ std::shared_ptr<ActiveLayout> make_layout(const CallerArray<const float>& base, 
                                           const CallerArray<const std::int32_t>& feature_offsets,
                                           const CallerArray<const Index>& feature_inputs,
                                           const CallerArray<const float>& feature_values,
-                                          const ObjectMapTables& objects) {
+                                          std::vector<ObjectMapTables> maps) {
   LayoutTables tables;
   tables.inputs = static_cast<int>(std::min<std::size_t>(base.size(), 1U << 30));
   tables.base = vector_of(base);
@@ -95,7 +95,7 @@ std::shared_ptr<ActiveLayout> make_layout(const CallerArray<const float>& base, 
   tables.feature_offsets = vector_of(feature_offsets);
   tables.feature_inputs = vector_of(feature_inputs);
   tables.feature_values = vector_of(feature_values);
-  tables.objects = objects;
+  tables.maps = std::move(maps);
   return std::make_shared<ActiveLayout>(std::move(tables));
 }
 
@@ -224,7 +224,7 @@ void bind_layout(nb::module_& module) {
                            "How tile observations become lists of active inputs.")
       .def(nb::new_(&make_layout), "base"_a, "grid_planes"_a, "cells"_a, "planes"_a,
            "cell_values"_a, "most_cells"_a, "feature_offsets"_a, "feature_inputs"_a,
-           "feature_values"_a, "objects"_a)
+           "feature_values"_a, "maps"_a)
       .def_prop_ro("inputs", &ActiveLayout::inputs)
       .def_prop_ro("capacity", &ActiveLayout::capacity, "Slots of 16 bits of one row.")
       // A converted array would be a copy, and the caller's own would stay as it is.

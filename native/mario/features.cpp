@@ -12,7 +12,11 @@
 namespace warpzone::mario {
 namespace {
 
-constexpr int kNearest = 5;
+/// Of the nearest objects, the first have all their features, the others only those for a map.
+constexpr int kDescribed = 5;
+constexpr int kNearest = 10;
+/// Frames from now to the moment of the `next` features: two steps with the usual frame skip.
+constexpr int kAhead = 8;
 constexpr std::array<const char*, kFeatureCount> kNames = {
     "x_speed",       "y_speed",       "x_in_tile",     "y_in_tile",
     "power",         "on_ground",     "jumping",       "falling",
@@ -31,7 +35,19 @@ constexpr std::array<const char*, kFeatureCount> kNames = {
     "object4_kind",  "object4_type",  "object4_x",     "object4_y",
     "object4_speed", "object4_fall",  "object4_angle", "object5_kind",
     "object5_type",  "object5_x",     "object5_y",     "object5_speed",
-    "object5_fall",  "object5_angle"};
+    "object5_fall",  "object5_angle",
+    // Features of version 2 follow those of version 1, whose order trained policies rely on.
+    "place",         "far_place",     "level",         "object1_next_x",
+    "object1_next_y", "object1_next_angle", "object2_next_x", "object2_next_y",
+    "object2_next_angle", "object3_next_x", "object3_next_y", "object3_next_angle",
+    "object4_next_x", "object4_next_y", "object4_next_angle", "object5_next_x",
+    "object5_next_y", "object5_next_angle", "object6_next_x", "object6_next_y",
+    "object6_next_angle", "object6_kind", "object6_type", "object7_next_x",
+    "object7_next_y", "object7_next_angle", "object7_kind", "object7_type",
+    "object8_next_x", "object8_next_y", "object8_next_angle", "object8_kind",
+    "object8_type", "object9_next_x", "object9_next_y", "object9_next_angle",
+    "object9_kind", "object9_type", "object10_next_x", "object10_next_y",
+    "object10_next_angle", "object10_kind", "object10_type"};
 
 std::uint8_t byte(std::int32_t value) {
   return static_cast<std::uint8_t>(std::clamp(value, 0, 255));
@@ -98,33 +114,66 @@ std::uint8_t kind_value(ObjectKind kind) {
   return 0;
 }
 
-void write_objects(const std::uint8_t* ram, Writer& out) {
+/// The column of 16 pixels in which Mario is, counted from the start of the area, in two bytes: no
+/// level is longer than 512 columns.
+void write_place(const std::uint8_t* ram, Writer& out) {
+  constexpr int kColumn = 16;
+  constexpr int kFar = 256;
+  const std::int32_t column = std::max(player_x(ram), 0) / kColumn;
+  out.add(byte(column));
+  out.add(byte(column - kFar + 1));
+  out.add(byte((ram[ram::kWorld] * 4 + ram[ram::kStage]) * 8));
+}
+
+/// Objects by their distance from Mario, nearest first.
+Objects nearest_objects(const std::uint8_t* ram) {
   const std::int32_t x = player_x(ram);
   const std::int32_t y = player_y(ram);
-  Objects objects = find_objects(ram);
   const auto gap = [x, y](const Object& object) {
     return std::abs(object.x - x) + std::abs(object.y - y);
   };
-  const auto nearer = [&gap](const Object& left, const Object& right) {
-    return gap(left) < gap(right);
-  };
+  Objects objects = find_objects(ram);
+  const auto last = objects.items.begin() + objects.count;
   auto rest = objects.items.begin();
-  const auto last = rest + objects.count;
-  for (int i = 0; i < kNearest; ++i) {
-    const bool present = rest != last;
-    Object object;
-    if (present) {
-      std::iter_swap(rest, std::min_element(rest, last, nearer));
-      object = *rest++;
-    }
-    out.add(kind_value(object.kind));
-    out.add(byte(object.type * 4));
-    out.add(present ? centred((object.x - x) / 2) : 128);
-    out.add(present ? centred((object.y - y) / 2) : 128);
-    out.add(centred(object.x_speed * 2));
-    out.add(centred(object.y_speed * 16));
-    out.add(byte(object.angle * 8));
+  for (int i = 0; i < kNearest && rest != last; ++i, ++rest) {
+    // Not a sort: the order of equally distant objects must stay as it is.
+    std::iter_swap(rest, std::min_element(rest, last, [&gap](const Object& a, const Object& b) {
+                     return gap(a) < gap(b);
+                   }));
   }
+  return objects;
+}
+
+void write_object(const std::uint8_t* ram, const Object* object, Writer& out) {
+  if (object == nullptr) {
+    for (const int value : {0, 0, 128, 128, 128, 128, 0}) out.add(byte(value));
+    return;
+  }
+  out.add(kind_value(object->kind));
+  out.add(byte(object->type * 4));
+  out.add(centred((object->x - player_x(ram)) / 2));
+  out.add(centred((object->y - player_y(ram)) / 2));
+  out.add(centred(object->x_speed * 2));
+  // Hammers have none here: policies of version 1 have never seen it.
+  out.add(centred(object->type == kHammerType ? 0 : object->y_speed * 16));
+  out.add(byte(object->angle * 8));
+}
+
+/// Where an object will be relative to Mario if both keep their speeds.
+void write_next(const std::uint8_t* ram, const Object* object, Writer& out) {
+  if (object == nullptr) {
+    for (const int value : {128, 128, 0}) out.add(byte(value));
+    return;
+  }
+  constexpr int kSpeedUnit = 16;  // Horizontal speeds are in sixteenths of a pixel.
+  const int x_speed = static_cast<std::int8_t>(ram[ram::kXSpeed]);
+  const int y_speed = static_cast<std::int8_t>(ram[ram::kYSpeed]);
+  const int right =
+      object->x - player_x(ram) + (object->x_speed - x_speed) * kAhead / kSpeedUnit;
+  const int down = object->y - player_y(ram) + (object->y_speed - y_speed) * kAhead;
+  out.add(centred(right / 2));
+  out.add(centred(down / 2));
+  out.add(byte(next_angle(*object, kAhead) * 8));
 }
 
 }  // namespace
@@ -136,7 +185,19 @@ void write_features(const std::uint8_t* ram, std::uint8_t buttons, std::uint8_t*
     writer.add(truth((buttons >> bit & 1) != 0));
   }
   write_level(ram, writer);
-  write_objects(ram, writer);
+  const Objects objects = nearest_objects(ram);
+  const auto object_at = [&objects](int index) {
+    return index < objects.count ? objects.begin() + index : nullptr;
+  };
+  for (int i = 0; i < kDescribed; ++i) write_object(ram, object_at(i), writer);
+  write_place(ram, writer);
+  for (int i = 0; i < kNearest; ++i) {
+    const Object* object = object_at(i);
+    write_next(ram, object, writer);
+    if (i < kDescribed) continue;
+    writer.add(object == nullptr ? 0 : kind_value(object->kind));
+    writer.add(object == nullptr ? 0 : byte(object->type * 4));
+  }
 }
 
 const char* feature_name(int index) {

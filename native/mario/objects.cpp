@@ -49,6 +49,9 @@ Object read_slot(const std::uint8_t* ram, int slot) {
   object.width = object_width(ram, object.type);
   if (is_fire_bar(object.type)) {
     object.angle = ram[ram::kEnemyYSpeed + slot] & 0x1F;
+    object.angle_rest = ram[ram::kEnemyXSpeed + slot];
+    const bool backwards = ram[ram::kFireBarDirection + slot] != 0;
+    object.spin = backwards ? -ram[ram::kFireBarSpin + slot] : ram[ram::kFireBarSpin + slot];
   } else {
     object.x_speed = as_signed(ram[ram::kEnemyXSpeed + slot]);
     object.y_speed = as_signed(ram[ram::kEnemyYSpeed + slot]);
@@ -64,6 +67,7 @@ Object read_hammer(const std::uint8_t* ram, int slot) {
   object.x = as_signed(ram[ram::kMiscXPage + slot]) * 256 + ram[ram::kMiscX + slot];
   object.y = (ram[ram::kMiscYPage + slot] - 1) * 256 + ram[ram::kMiscY + slot];
   object.x_speed = as_signed(ram[ram::kMiscXSpeed + slot]);
+  object.y_speed = as_signed(ram[ram::kMiscYSpeed + slot]);
   return object;
 }
 

@@ -29,7 +29,16 @@ struct Object {
   std::int32_t x_speed = 0;
   std::int32_t y_speed = 0;  ///< Downwards.
   std::uint8_t angle = 0;    ///< Fire bars: 0 upwards, 8 right, 16 down, 24 left.
+  /// Fire bars: the part of the angle below a whole step, and what each frame adds to it, in 1/256.
+  std::uint8_t angle_rest = 0;
+  std::int32_t spin = 0;
 };
+
+/// Angle of a fire bar some frames later; unchanged for other objects.
+constexpr std::uint8_t next_angle(const Object& object, int frames) {
+  const std::int32_t angle = object.angle * 256 + object.angle_rest + object.spin * frames;
+  return static_cast<std::uint8_t>(angle >> 8 & 0x1F);
+}
 
 inline constexpr std::uint8_t kHammerType = 0x3F;
 

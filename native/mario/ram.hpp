@@ -39,6 +39,8 @@ inline constexpr Address kEnemyXSpeed = 0x58;  ///< Fire bars keep the low part 
 inline constexpr Address kEnemyXPage = 0x6E;
 inline constexpr Address kEnemyX = 0x87;
 inline constexpr Address kEnemyYSpeed = 0xA0;  ///< Fire bars keep their angle (0-31) here.
+inline constexpr Address kFireBarDirection = 0x34;  ///< Not 0: counterclockwise.
+inline constexpr Address kFireBarSpin = 0x388;      ///< Per frame, in 1/256 of a step of the angle.
 inline constexpr Address kEnemyYPage = 0xB6;
 inline constexpr Address kEnemyY = 0xCF;
 
@@ -46,6 +48,7 @@ inline constexpr Address kEnemyY = 0xCF;
 inline constexpr int kMiscSlots = 9;
 inline constexpr Address kMiscState = 0x2A;  ///< Top bit set: a hammer.
 inline constexpr Address kMiscXSpeed = 0x64;
+inline constexpr Address kMiscYSpeed = 0xAC;
 inline constexpr Address kMiscXPage = 0x7A;
 inline constexpr Address kMiscX = 0x93;
 inline constexpr Address kMiscYPage = 0xC2;

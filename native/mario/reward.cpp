@@ -54,6 +54,9 @@ RewardTerms compute_reward(const StepFacts& facts, const RewardWeights& weights)
       weights.milestone *
       milestones_passed(facts.progress_before, facts.progress_now, weights.milestone_pixels);
   terms[Term::kTime] = -weights.time;
+  // A life that is lost takes its power along; the death is paid for already.
+  terms[Term::kPower] =
+      facts.deaths > 0 ? 0.0 : weights.power * (facts.power_now - facts.power_before);
   const double scale = weights.scale.at(facts.run_step);
   for (double& value : terms.values) {
     value *= scale;

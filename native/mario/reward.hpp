@@ -24,6 +24,7 @@ struct RewardWeights {
   Anneal death = constant(1.0);      ///< Taken away when a life is lost.
   double score = 0.0;                ///< Per point.
   double coin = 0.0;                 ///< Per coin.
+  double power = 0.0;                ///< Per level of power gained; taken away when it is lost.
   double clear = 1.0;
   double milestone = 0.0;  ///< Each time progress passes a multiple of the next field.
   std::int32_t milestone_pixels = 256;
@@ -32,11 +33,11 @@ struct RewardWeights {
   double early_factor = 1.0;     ///< What the distance weight is multiplied with there.
 };
 
-enum class Term : std::uint8_t { kDistance, kScore, kCoin, kDeath, kClear, kMilestone, kTime };
-inline constexpr std::size_t kTermCount = 7;
+enum class Term : std::uint8_t { kDistance, kScore, kCoin, kDeath, kClear, kMilestone, kTime, kPower };
+inline constexpr std::size_t kTermCount = 8;
 /// Name of each term in metrics, in order.
 inline constexpr std::array<const char*, kTermCount> kTermNames = {
-    "distance", "score", "coin", "death", "clear", "milestone", "time"};
+    "distance", "score", "coin", "death", "clear", "milestone", "time", "power"};
 
 /// Each term as paid: weighted and scaled.
 struct RewardTerms {
@@ -52,6 +53,7 @@ struct StepFacts {
   std::int32_t progress_before = 0, progress_now = 0;
   std::int32_t score_before = 0, score_now = 0;
   std::int32_t coins_before = 0, coins_now = 0;
+  std::int32_t power_before = 0, power_now = 0;  ///< 0 small, 1 big, 2 fire.
   std::int32_t deaths = 0;        ///< Lives lost in this step.
   std::int32_t clears = 0;        ///< Levels cleared in this step.
   std::int64_t episode_step = 0;  ///< Agent steps of this episode before this one.

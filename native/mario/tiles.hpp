@@ -27,7 +27,7 @@ TileKind tile_kind(std::uint8_t metatile);
 /// Writes kTileBytes: plane after plane, row after row.
 void write_tiles(const std::uint8_t* ram, std::uint8_t* out);
 
-inline constexpr int kFeatureCount = 70;
+inline constexpr int kFeatureCount = 113;
 /// Writes kFeatureCount bytes; `buttons` are those of the last step. Truths are 0 or 255, signed
 /// values are centred on 128. The list is in features.cpp.
 void write_features(const std::uint8_t* ram, std::uint8_t buttons, std::uint8_t* out);

@@ -12,6 +12,7 @@ void Tracker::reset(const std::uint8_t* ram, const Route* route, std::uint8_t la
   classic.reset(ram);
   score_before = decode_score(ram);
   coins_before = ram[ram::kCoins];
+  power_before = ram[ram::kPower];
 }
 
 void Tracker::frame(const std::uint8_t* ram, const Route* route) {
@@ -29,6 +30,8 @@ RewardTerms Tracker::finish_step(const std::uint8_t* ram, const RewardWeights& w
   facts.score_now = decode_score(ram);
   facts.coins_before = coins_before;
   facts.coins_now = ram[ram::kCoins];
+  facts.power_before = power_before;
+  facts.power_now = ram[ram::kPower];
   facts.deaths = episode.deaths - deaths_before;
   facts.clears = episode.clears - clears_before;
   facts.episode_step = steps;
@@ -38,6 +41,7 @@ RewardTerms Tracker::finish_step(const std::uint8_t* ram, const RewardWeights& w
   progress_before = facts.progress_now;
   score_before = facts.score_now;
   coins_before = facts.coins_now;
+  power_before = facts.power_now;
   deaths_before = episode.deaths;
   clears_before = episode.clears;
   classic_reward = 0;

@@ -18,7 +18,8 @@ struct Tracker {
   ClassicReward classic;
   std::int32_t classic_reward = 0;  ///< Of the frames of the step in hand.
   std::int32_t progress_before = 0, score_before = 0, coins_before = 0;
-  std::int32_t deaths_before = 0, clears_before = 0;
+  std::int32_t power_before = 0, deaths_before = 0, clears_before = 0;
+  std::int32_t unused = 0;
   std::int64_t steps = 0;  ///< Agent steps of this episode.
   RewardTerms sums;        ///< Terms paid in this episode.
   double episode_return = 0.0;
@@ -38,7 +39,7 @@ struct Tracker {
 
 // Floating-point fields rule out has_unique_object_representations: the sizes must add up instead.
 static_assert(sizeof(Tracker) == sizeof(Progress) + sizeof(Episode) + sizeof(ClassicReward) +
-                                     6 * sizeof(std::int32_t) + sizeof(std::int64_t) +
+                                     8 * sizeof(std::int32_t) + sizeof(std::int64_t) +
                                      sizeof(RewardTerms) + sizeof(double),
               "name the padding");
 

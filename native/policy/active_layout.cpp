@@ -39,8 +39,8 @@ class ActiveLayout::Writer {
     }
     add(entry);
   }
-  void add_objects(const ObjectMap& objects, const std::uint8_t* features) {
-    one_ = objects.write(features, one_);
+  void add_map(const ObjectMap& map, const std::uint8_t* features) {
+    one_ = map.write(features, one_);
   }
   void finish() {
     row_[0] = static_cast<Index>(one_ - row_ - static_cast<std::ptrdiff_t>(ActiveRow::kHeader));
@@ -59,8 +59,10 @@ class ActiveLayout::Writer {
 
 ActiveLayout::ActiveLayout(LayoutTables tables)
     : tables_(std::move(tables)),
-      objects_(tables_.objects, static_cast<int>(tables_.feature_offsets.size() / kBytes)),
       feature_count_(tables_.feature_offsets.size() / kBytes) {
+  for (const ObjectMapTables& map : tables_.maps) {
+    maps_.emplace_back(map, static_cast<int>(feature_count_));
+  }
   check_tables();
   for (int input = 0; input < tables_.inputs; ++input) {
     if (tables_.base[static_cast<std::size_t>(input)] != 0.0F) {
@@ -83,7 +85,8 @@ ActiveLayout::ActiveLayout(LayoutTables tables)
     refuse("a list can have " + std::to_string(pairs) + " weighted inputs; it must be at most " +
            std::to_string(kMostPairs));
   }
-  capacity_ = ActiveRow::kHeader + 2 * pairs + objects_.most_cells();
+  capacity_ = ActiveRow::kHeader + 2 * pairs;
+  for (const ObjectMap& map : maps_) capacity_ += map.most_cells();
 }
 
 void ActiveLayout::check_tables() const {
@@ -116,8 +119,10 @@ void ActiveLayout::check_tables() const {
   for (const Index input : tables_.feature_inputs) {
     if (input >= inputs) refuse("a feature goes to input " + std::to_string(input));
   }
-  if (static_cast<std::size_t>(tables_.objects.first_input + objects_.size()) > inputs) {
-    refuse("the object map has more cells than there are inputs");
+  for (const ObjectMap& map : maps_) {
+    if (static_cast<std::size_t>(map.tables().first_input + map.size()) > inputs) {
+      refuse("an object map has more cells than there are inputs");
+    }
   }
 }
 
@@ -183,7 +188,7 @@ void ActiveLayout::write(const std::uint8_t* grids, const std::uint8_t* features
       writer.add(entries_[static_cast<std::size_t>(i)]);
     }
   }
-  writer.add_objects(objects_, features);
+  for (const ObjectMap& map : maps_) writer.add_map(map, features);
   writer.finish();
 }
 

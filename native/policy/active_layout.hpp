@@ -40,7 +40,7 @@ struct LayoutTables {
   std::vector<Index> feature_inputs;
   std::vector<float> feature_values;
 
-  ObjectMapTables objects;
+  std::vector<ObjectMapTables> maps;
 };
 
 /// One list, as it is stored: `capacity` slots of 16 bits, of which the first ones are used.
@@ -97,7 +97,7 @@ class ActiveLayout {
   void write_cells(const std::uint8_t* grids, Writer& writer) const;
 
   LayoutTables tables_;
-  ObjectMap objects_;
+  std::vector<ObjectMap> maps_;
   std::size_t feature_count_ = 0;
   std::size_t most_pairs_ = 0;
   std::size_t capacity_ = 0;

@@ -53,6 +53,20 @@ TEST(score_and_coins_pay_their_rise) {
   CHECK(near(compute_reward(facts, weights)[Term::kScore], 0.0));
 }
 
+TEST(power_pays_when_gained_and_takes_when_lost) {
+  RewardWeights weights = nothing();
+  weights.power = 0.5;
+  StepFacts facts;
+  facts.power_before = 0;
+  facts.power_now = 1;
+  CHECK(near(compute_reward(facts, weights)[Term::kPower], 0.5));
+  facts.power_before = 2;
+  facts.power_now = 0;
+  CHECK(near(compute_reward(facts, weights)[Term::kPower], -1.0));
+  facts.deaths = 1;  // paid for by the death
+  CHECK(near(compute_reward(facts, weights)[Term::kPower], 0.0));
+}
+
 TEST(death_takes_and_clear_gives) {
   RewardWeights weights = nothing();
   weights.death = constant(2.0);

@@ -237,3 +237,70 @@ TEST(the_nearest_objects_come_first) {
   CHECK_EQ(feature(features, "object1_kind"), 192);
   CHECK_EQ(feature(features, "object1_type"), 24);
 }
+
+TEST(a_sixth_object_has_the_features_of_a_map) {
+  Memory memory = scene();
+  for (int slot = 0; slot < 6; ++slot) {
+    put_enemy(memory, slot, 0x06, 520 - slot * 32, 176);
+  }
+  const Features features = features_of(memory);
+  CHECK_EQ(feature(features, "object6_kind"), 192);
+  CHECK_EQ(feature(features, "object6_type"), 24);
+  CHECK_EQ(feature(features, "object6_next_x"), 128 + 100);
+  CHECK_EQ(feature(features, "object7_kind"), 0);
+  CHECK_EQ(feature(features, "object7_next_x"), 128);
+}
+
+TEST(next_features_extrapolate_objects_relative_to_mario) {
+  Memory memory = scene();
+  put_enemy(memory, 0, 0x06, 360, 176);
+  memory[ram::kEnemyXSpeed] = 0xF0;  // a pixel per frame to the left
+  memory[ram::kEnemyYSpeed] = 2;
+  Features features = features_of(memory);
+  const int x = feature(features, "object1_x"), y = feature(features, "object1_y");
+  CHECK_EQ(feature(features, "object1_next_x"), x - 4);
+  CHECK_EQ(feature(features, "object1_next_y"), y + 8);
+  memory[ram::kXSpeed] = 0x20;  // two pixels per frame to the right
+  memory[ram::kYSpeed] = 0xFE;  // and two upwards
+  features = features_of(memory);
+  CHECK_EQ(feature(features, "object1_next_x"), x - 12);
+  CHECK_EQ(feature(features, "object1_next_y"), y + 16);
+}
+
+TEST(a_hammer_falls_in_the_next_features_only) {
+  Memory memory = scene();
+  memory[ram::kMiscState] = 0x81;
+  memory[ram::kMiscXPage] = 1;
+  memory[ram::kMiscX] = 0x60;
+  memory[ram::kMiscYPage] = 1;
+  memory[ram::kMiscY] = 100;
+  memory[ram::kMiscYSpeed] = 3;
+  const Features features = features_of(memory);
+  CHECK_EQ(feature(features, "object1_fall"), 128);
+  CHECK_EQ(feature(features, "object1_next_y"), feature(features, "object1_y") + 12);
+}
+
+TEST(a_fire_bar_turns_ahead_in_its_direction) {
+  Memory memory = scene();
+  put_enemy(memory, 0, 0x1B, 384, 96);
+  memory[ram::kEnemyYSpeed] = 1;
+  memory[ram::kFireBarSpin] = 0x30;
+  CHECK_EQ(feature(features_of(memory), "object1_next_angle"), 2 * 8);
+  memory[ram::kFireBarDirection] = 0x10;
+  CHECK_EQ(feature(features_of(memory), "object1_next_angle"), 31 * 8);
+}
+
+TEST(the_place_counts_columns_of_the_level) {
+  Memory memory = playing(0x20, 80);
+  memory[ram::kXPage] = 3;
+  memory[ram::kWorld] = 7;
+  memory[ram::kStage] = 2;
+  Features features = features_of(memory);
+  CHECK_EQ(feature(features, "place"), 3 * 16 + 2);
+  CHECK_EQ(feature(features, "far_place"), 0);
+  CHECK_EQ(feature(features, "level"), 30 * 8);
+  memory[ram::kXPage] = 17;
+  features = features_of(memory);
+  CHECK_EQ(feature(features, "place"), 255);
+  CHECK_EQ(feature(features, "far_place"), 16 + 2 + 1);
+}

@@ -180,13 +180,13 @@ TEST(tables_that_do_not_fit_are_refused) {
   refused([](LayoutTables& t) { t.feature_offsets[5] = 1 << 20; });
   refused([](LayoutTables& t) { t.feature_inputs[5] = 60'000; });
   refused([](LayoutTables& t) { t.feature_values.pop_back(); });
-  refused([](LayoutTables& t) { t.objects.first_input += 1; });
-  refused([](LayoutTables& t) { t.objects.rows = -1; });
-  refused([](LayoutTables& t) { t.objects.objects[0].angle = mario::kFeatureCount; });
-  refused([](LayoutTables& t) { t.objects.cell_pixels = 0.0F; });
-  refused([](LayoutTables& t) { t.objects.ball_right.pop_back(); });
-  refused([](LayoutTables& t) { t.objects.ball_down[3] = 1e9F; });
-  refused([](LayoutTables& t) { t.objects.balls_of_type[1] = kBalls + 1; });
+  refused([](LayoutTables& t) { t.maps[0].first_input += 1; });
+  refused([](LayoutTables& t) { t.maps[0].rows = -1; });
+  refused([](LayoutTables& t) { t.maps[0].objects[0].angle = mario::kFeatureCount; });
+  refused([](LayoutTables& t) { t.maps[0].cell_pixels = 0.0F; });
+  refused([](LayoutTables& t) { t.maps[0].ball_right.pop_back(); });
+  refused([](LayoutTables& t) { t.maps[0].ball_down[3] = 1e9F; });
+  refused([](LayoutTables& t) { t.maps[0].balls_of_type[1] = kBalls + 1; });
 }
 
 }  // namespace

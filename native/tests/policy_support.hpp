@@ -77,7 +77,7 @@ inline LayoutTables made_up_tables() {
       tables.feature_offsets.push_back(static_cast<std::int32_t>(tables.feature_inputs.size()));
     }
   }
-  tables.objects = made_up_map(first + kFeatureInputs);
+  tables.maps = {made_up_map(first + kFeatureInputs)};
   return tables;
 }
 

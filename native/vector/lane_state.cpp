@@ -10,7 +10,7 @@ namespace warpzone {
 namespace {
 
 constexpr std::uint32_t kMagic = 0x4C4E5A57;  // "WZNL"
-constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kVersion = 3;
 
 struct Header {
   std::uint32_t magic, version;

@@ -148,7 +148,7 @@ _imported: set[str] = set()
 """Plug-ins that `load_plugins` has imported."""
 
 encoders: Registry[EncoderFactory] = Registry(
-    "encoder", "model.encoder", ("auto", "space-to-depth", "nature", "impala", "tiles")
+    "encoder", "model.encoder", ("auto", "space-to-depth", "nature", "impala", "tiles", "tiles-v2")
 )
 algorithms: Registry[AlgorithmClass] = Registry(
     "algorithm", "learn.algo", ("ppo", "appo", "vtrace")

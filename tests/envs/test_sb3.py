@@ -280,7 +280,7 @@ def test_the_tiles_extractor_gives_every_value_between_0_and_1(stack: int, norma
     )
     obs, _ = model.policy.obs_to_tensor(model.env.reset())  # type: ignore[union-attr]
     features = model.policy.extract_features(obs)
-    assert features.shape == (2, 5 * stack * 13 * 16 + 70)
+    assert features.shape == (2, 5 * stack * 13 * 16 + 113)
     assert features.min() == 0.0
     assert features.max() == 1.0
     values = np.concatenate([array.reshape(2, -1) for array in model.env.reset().values()], 1)  # type: ignore[union-attr]

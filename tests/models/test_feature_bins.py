@@ -42,7 +42,14 @@ def test_features_with_the_same_number_of_bins_are_adjacent() -> None:
 
 
 def test_only_booleans_have_no_bins() -> None:
-    assert {name for name in NAMES if not levels_of(name)} == TRUTHS
+    described = NAMES[: NAMES.index("place") + 3]
+    assert {name for name in described if not levels_of(name)} == TRUTHS
+
+
+@pytest.mark.parametrize("name", ["place", "far_place"])
+def test_every_column_of_a_level_has_its_own_bin(name: str) -> None:
+    shares = FeatureBins([levels_of(name)])(EVERY_BYTE)
+    assert torch.equal(shares[:, :256], torch.eye(256))
 
 
 def test_bins_are_fine_near_an_enemy_and_coarse_far_away() -> None:

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from warpzone.models.object_map import COLUMNS, ROWS, ObjectMap
+from warpzone.models.object_map import COLUMNS, NEXT, NOW, ROWS, ObjectMap
 
 PARTS = ("kind", "type", "x", "y", "angle")
 NAMES = ["y", *(f"object{i}_{part}" for i in (1, 2) for part in PARTS)]
@@ -77,3 +77,19 @@ def test_features_without_objects_have_an_empty_map() -> None:
     empty = ObjectMap(["y", "page"])
     assert empty.size == 0
     assert empty(torch.zeros(3, 2, dtype=torch.uint8)).shape == (3, 0)
+
+
+def test_the_map_ahead_reads_where_objects_will_be() -> None:
+    now = ("kind", "type", "x", "y", "angle")
+    ahead = ("next_x", "next_y", "next_angle")
+    names = [f"object1_{part}" for part in (*now, *ahead)]
+    names += [f"object2_{part}" for part in ("kind", "type", *ahead)]  # Only for the map ahead.
+    values = {"object1_kind": HARMFUL, "object1_x": 128, "object1_y": 128}
+    values |= {"object1_next_x": 128 + 8, "object1_next_y": 128}
+    values |= {"object2_kind": STOMPABLE, "object2_next_x": 128, "object2_next_y": 128}
+    features = torch.tensor([[values.get(name, 0) for name in names]], dtype=torch.uint8)
+    shown = [
+        ObjectMap(names, parts)(features).view(3, ROWS, COLUMNS).nonzero().tolist()
+        for parts in (NOW, NEXT)
+    ]
+    assert shown == [[[0, 8, 6]], [[0, 8, 8], [1, 8, 6]]]

@@ -22,8 +22,8 @@ from warpzone import _native
 from warpzone.errors import ConfigError
 
 
-def assert_same_vectors(stack: int, obs: Observations) -> NDArray[np.uint16]:
-    encoder = make_encoder(stack)
+def assert_same_vectors(stack: int, obs: Observations, version: int = 2) -> NDArray[np.uint16]:
+    encoder = make_encoder(stack, version=version)
     layout = layout_of(encoder, stack)
     rows = listed(layout, obs)
     expected = dense(encoder, obs)
@@ -33,9 +33,11 @@ def assert_same_vectors(stack: int, obs: Observations) -> NDArray[np.uint16]:
     return rows
 
 
-@pytest.mark.parametrize("stack", [1, 2, 4])
-def test_lists_describe_the_dense_vector_in_many_levels(stack: int, rom_path: object) -> None:
-    rows = assert_same_vectors(stack, played(LEVELS, 150, stack=stack))
+@pytest.mark.parametrize(("stack", "version"), [(1, 2), (2, 1), (2, 2), (4, 2)])
+def test_lists_describe_the_dense_vector_in_many_levels(
+    stack: int, version: int, rom_path: object
+) -> None:
+    rows = assert_same_vectors(stack, played(LEVELS, 150, stack=stack), version)
     # Short lists are the point.
     assert rows[:, :2].sum(1).mean() < 130
 
@@ -49,13 +51,21 @@ def test_lists_describe_the_dense_vector_all_along_hard_levels(rom_path: object)
     assert_same_vectors(2, obs)
 
 
-def test_lists_describe_the_dense_vector_for_any_features() -> None:
+@pytest.mark.parametrize("version", [1, 2])
+def test_lists_describe_the_dense_vector_for_any_features(version: int) -> None:
     random = np.random.default_rng(0)
     features = random.integers(0, 256, (4000, len(FEATURES)), dtype=np.uint8)
     tiles = np.where(
         random.random((4000, *grid_shape(2))) < 0.05, random.integers(1, 256), 0
     ).astype(np.uint8)
-    assert_same_vectors(2, Observations(tiles, features))
+    assert_same_vectors(2, Observations(tiles, features), version)
+
+
+def test_version_2_has_the_inputs_of_version_1_first(rom_path: object) -> None:
+    obs = played(("8-3", "6-4"), 100)
+    first, second = (dense(make_encoder(version=version), obs) for version in (1, 2))
+    np.testing.assert_array_equal(second[:, : first.shape[1]], first)
+    assert second[:, first.shape[1] :].any(0).sum() > 20
 
 
 def test_fire_bars_are_drawn_in_the_same_cells_at_every_angle_and_distance() -> None:
@@ -77,7 +87,7 @@ def test_a_feature_in_its_default_state_adds_nothing() -> None:
     away = ("x_speed", "y_speed", "object1_x", "object5_y", "object3_speed", "object2_fall")
     features = np.zeros((1, len(FEATURES)), np.uint8)
     for name in FEATURES:
-        if name in away or (name.startswith("object") and name.split("_")[1] in "x y speed fall"):
+        if name in away or (name.startswith("object") and name.split("_")[-1] in "x y speed fall"):
             features[0, FEATURES.index(name)] = 128
     rows = listed(layout, Observations(np.zeros((1, *grid_shape(2)), np.uint8), features))
     assert rows[0, :2].tolist() == [0, 0]
@@ -102,19 +112,21 @@ def test_tables_that_do_not_fit_are_refused() -> None:
             feature_offsets=np.zeros(1, np.int32),
             feature_inputs=np.zeros(0, np.uint16),
             feature_values=np.zeros(0, np.float32),
-            objects=_native.ObjectMapTables(
-                first_input=0,
-                objects=[],
-                shape=(0, 0, 0),
-                columns_behind=0,
-                rows_above=0,
-                cell_pixels=8.0,
-                unit_pixels=2.0,
-                middle=128.0,
-                plane_of_kind=np.zeros(256, np.uint8),
-                balls_of_type=np.zeros(256, np.uint8),
-                ball_middle=4.0,
-                ball_right=np.zeros(0, np.float32),
-                ball_down=np.zeros(0, np.float32),
-            ),
+            maps=[
+                _native.ObjectMapTables(
+                    first_input=0,
+                    objects=[],
+                    shape=(0, 0, 0),
+                    columns_behind=0,
+                    rows_above=0,
+                    cell_pixels=8.0,
+                    unit_pixels=2.0,
+                    middle=128.0,
+                    plane_of_kind=np.zeros(256, np.uint8),
+                    balls_of_type=np.zeros(256, np.uint8),
+                    ball_middle=4.0,
+                    ball_right=np.zeros(0, np.float32),
+                    ball_down=np.zeros(0, np.float32),
+                )
+            ],
         )

@@ -113,7 +113,7 @@ def test_a_cut_episode_gets_the_value_of_the_state_in_which_it_was_cut() -> None
                 rollout.final_values[step][truncated], values[truncated], rtol=0, atol=1e-5
             )
             cuts += int(truncated.sum())
-    assert cuts > 3
+    assert cuts >= 3
 
 
 def test_actions_are_drawn_from_the_policy() -> None:

@@ -21,7 +21,7 @@ from warpzone.training.native_policy import make_layout
 
 SOLUTIONS = Path(__file__).parents[2] / "solutions"
 
-FEATURES = [_native.feature_name(index) for index in range(70)]
+FEATURES = [_native.feature_name(index) for index in range(_native.FEATURE_COUNT)]
 PLANES, ROWS, COLUMNS = 5, 13, 16
 #: Ground, water, fire bars, mazes, lifts, and enemies of most kinds.
 LEVELS = ("1-1", "2-2", "1-4", "8-4", "4-2", "3-1", "7-4", "5-3", "8-3", "4-4", "2-4", "6-4")
@@ -39,9 +39,11 @@ def grid_shape(stack: int) -> tuple[int, int, int]:
 
 
 @cache
-def make_encoder(stack: int = 2, hidden: int = 256, size: int = 128) -> TileEncoder:
+def make_encoder(
+    stack: int = 2, hidden: int = 256, size: int = 128, version: int = 2
+) -> TileEncoder:
     torch.manual_seed(0)
-    return TileEncoder(grid_shape(stack), FEATURES, hidden, size)
+    return TileEncoder(grid_shape(stack), FEATURES, hidden, size, version=version)
 
 
 @cache

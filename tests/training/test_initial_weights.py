@@ -51,6 +51,22 @@ def test_of_a_folder_the_policy_of_the_level_is_taken(policy: Path) -> None:
         start(starting_from(policy.parent), "quiet")
 
 
+def test_a_policy_of_an_earlier_encoder_gets_inputs_without_weight(
+    tmp_path: Path, rom_path: Path
+) -> None:
+    run, _ = start(small_config(tmp_path / "runs"), "quiet")
+    export_policy(run.path, tmp_path / "first.policy")
+    earlier = load_policy(tmp_path / "first.policy").model.state_dict()["encoder.first.weight"]
+    config = starting_from(tmp_path / "first.policy")
+    trainer = Trainer(replace(config, model=replace(config.model, encoder="tiles-v2")))
+    trainer.begin()
+    weight = trainer.model.state_dict()["encoder.first.weight"]
+    trainer.close()
+    assert torch.equal(weight[:, : earlier.shape[1]], earlier)
+    assert weight.shape[1] > earlier.shape[1]
+    assert not weight[:, earlier.shape[1] :].any()
+
+
 def test_additional_actions_start_improbable(policy: Path) -> None:
     config = starting_from(policy)
     actions = "LEFT,DOWN,NOOP,RIGHT,RIGHT+A,RIGHT+B,RIGHT+A+B"  # Two, and those of the policy.

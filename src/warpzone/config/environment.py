@@ -346,6 +346,11 @@ class RewardOptions:
     )
     score: float = weight(0.0, "Reward per point of the game's score.")
     coin: float = weight(0.0, "Reward per coin.")
+    power: float = weight(
+        0.0,
+        "Reward per level of power gained (small, big, fire), and penalty per level lost to an "
+        "enemy. Mario survives a hit when he is big; 0.5 makes him collect power-ups on his way.",
+    )
     milestone: float = weight(
         0.0, "Bonus each time progress passes a multiple of --reward-milestone-pixels."
     )

@@ -16,9 +16,10 @@ class ModelOptions:
 
     encoder: str = option(
         "auto",
-        "Network that encodes observations: space-to-depth, nature or impala for pixels, tiles for "
-        "tiles, or an encoder registered by a plug-in; 'auto' selects space-to-depth or tiles. "
-        "impala is meant for GPUs.",
+        "Network that encodes observations: space-to-depth, nature or impala for pixels, tiles-v2 "
+        "or tiles for tiles, or an encoder registered by a plug-in; 'auto' selects space-to-depth "
+        "or tiles-v2. tiles has fewer inputs and is that of earlier policies; impala is meant for "
+        "GPUs.",
         registry="encoder",
         metavar="NAME",
     )

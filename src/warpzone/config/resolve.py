@@ -44,6 +44,9 @@ _FOR_IMAGES: dict[str, dict[str, Any]] = {
     "replay": {"capacity": 32_768},
 }
 
+# Policies of earlier versions have 'auto', which still means the encoder of their time.
+_FOR_TILES = {"model": {"encoder": "tiles-v2"}}
+
 # With solutions, most episodes start within the level.
 _FOR_SOLUTIONS = {"starts": {"share": 0.7}}
 
@@ -81,6 +84,8 @@ def resolve(explicit: Partial, preset: str = DEFAULT_PRESET) -> TrainConfig:
     suited: list[Partial] = []
     if asked["env"]["obs"] != "tiles":
         suited.append(_FOR_IMAGES)
+    elif asked["env"]["wrap"] == "none":
+        suited.append(_FOR_TILES)
     tuned = merged(defaults, *suited, chosen)
     if asked["learn"]["algo"] == "vtrace":
         tuned = merged(tuned, _for_vtrace(tuned["learn"]))

@@ -39,8 +39,8 @@ class ActiveTables:
         feature_offsets: Start of the entries of each byte of each feature, [256 * features + 1].
         feature_inputs: Input index of each entry.
         feature_values: Value that each entry adds to its input.
-        objects: Geometry of the object map.
-        first_object_input: Index of the first input of the object map.
+        maps: Geometry of each object map.
+        first_map_inputs: Index of the first input of each object map.
     """
 
     base: NDArray[np.float32]
@@ -51,8 +51,8 @@ class ActiveTables:
     feature_offsets: NDArray[np.int32]
     feature_inputs: NDArray[np.uint16]
     feature_values: NDArray[np.float32]
-    objects: MapTables
-    first_object_input: int
+    maps: list[MapTables]
+    first_map_inputs: list[int]
 
 
 @torch.no_grad()
@@ -69,15 +69,14 @@ def active_tables(
     defaults = torch.tensor([_default_byte(name) for name in features], dtype=torch.uint8)
     empty = torch.zeros(1, *shape, dtype=torch.uint8)
     base = encoder.prepare({"tiles": empty, "features": defaults.unsqueeze(0)})[0]
-    first_object_input = len(base) - encoder.objects.size
     single = torch.cat(encoder.single_features(defaults.unsqueeze(0)), 1)[0]
-    first_single_input = first_object_input - len(single)
+    inputs = np.array(encoder.single_inputs)
     changes: list[_Changes] = []
     for position in range(len(features)):
         probes = defaults.repeat(_BYTES, 1)
         probes[:, position] = torch.arange(_BYTES, dtype=torch.uint8)
         seen = torch.cat(encoder.single_features(probes), 1)
-        changes.append(_changes(single.numpy(), seen.numpy(), first_single_input))
+        changes.append(_changes(single.numpy(), seen.numpy(), inputs))
     counts = np.concatenate([change.counts for change in changes])
     return ActiveTables(
         base=base.numpy(),
@@ -88,8 +87,8 @@ def active_tables(
         feature_offsets=np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
         feature_inputs=np.concatenate([change.inputs for change in changes]),
         feature_values=np.concatenate([change.values for change in changes]),
-        objects=encoder.objects.tables(),
-        first_object_input=first_object_input,
+        maps=[objects.tables() for _, objects in encoder.maps()],
+        first_map_inputs=[first for first, _ in encoder.maps()],
     )
 
 
@@ -115,15 +114,18 @@ class _Changes(NamedTuple):
     values: NDArray[np.float32]
 
 
-def _changes(base: NDArray[np.float32], seen: NDArray[np.float32], first_input: int) -> _Changes:
+def _changes(
+    base: NDArray[np.float32], seen: NDArray[np.float32], numbers: NDArray[np.int64]
+) -> _Changes:
+    """Entries of several vectors; `numbers` are the inputs that their places belong to."""
     rows, inputs = np.nonzero(seen != base)
     was, becomes = base[inputs], seen[rows, inputs]
     change = becomes - was
     # Where rounding would give a different sum, use two entries: one to zero, one to the value.
     twice = was + change != becomes
     entries = np.repeat(np.arange(len(rows)), 1 + twice)
-    second = np.concatenate([[False], entries[1:] == entries[:-1]])
+    second = np.diff(entries, prepend=-1) == 0
     values = np.where(twice, -was, change)[entries]
     values[second] = becomes[entries[second]]
     counts = np.bincount(rows[entries], minlength=len(seen))
-    return _Changes(counts, (first_input + inputs[entries]).astype(np.uint16), values)
+    return _Changes(counts, numbers[inputs[entries]].astype(np.uint16), values)

@@ -97,10 +97,21 @@ def _impala(space: spaces.Space[Any], size: int) -> nn.Module:
 
 @register_encoder("tiles")
 def _tiles(space: spaces.Space[Any], size: int) -> nn.Module:
+    return _tile_encoder(space, size, "tiles", version=1)
+
+
+@register_encoder("tiles-v2")
+def _tiles_v2(space: spaces.Space[Any], size: int) -> nn.Module:
+    return _tile_encoder(space, size, "tiles-v2", version=2)
+
+
+def _tile_encoder(space: spaces.Space[Any], size: int, name: str, version: int) -> TileEncoder:
     features = space.spaces.get("features") if isinstance(space, spaces.Dict) else None
     if not isinstance(space, spaces.Dict) or not isinstance(features, NamedBox):
-        raise ConfigError("model.encoder is 'tiles', which needs env.obs 'tiles'")
-    return TileEncoder(_image_shape(space["tiles"]), features.names, size, size // 2)
+        raise ConfigError(f"model.encoder is {name!r}, which needs env.obs 'tiles'")
+    return TileEncoder(
+        _image_shape(space["tiles"]), features.names, size, size // 2, version=version
+    )
 
 
 def _image_shape(space: spaces.Space[Any]) -> tuple[int, int, int]:

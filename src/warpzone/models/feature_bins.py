@@ -46,6 +46,9 @@ _LEVELS: dict[str, list[float]] = {
     "speed": _SIGNED,
     "fall": _every(16),
     "angle": _every(8),
+    "place": _every(1),
+    "far_place": _every(1),
+    "level": _every(8),
 }
 
 

@@ -2,7 +2,8 @@
 
 Whether an enemy is in the way depends on its horizontal and vertical distance jointly. The tile
 grid is too coarse for this, and the features hold the two distances as separate numbers; here, each
-pair of distances has its own cell.
+pair of distances has its own cell. One map shows where objects are, another where they will be
+relative to Mario if everything keeps its speed.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ _CELL = 8.0  # Pixels per cell.
 _ROWS_ABOVE, _COLUMNS_BEHIND = 8, 6
 # Kinds: 255 is harmful, 192 can be stomped, 128 carries Mario. Each has a plane of the map.
 _HARMFUL, _KIND_STEP, _PLANES = 255.0, 63.0, 3
-_PARTS = ("kind", "x", "y", "type", "angle")
+#: Features of an object that a map reads: its kind, two distances, its type and its angle.
+NOW = ("kind", "x", "y", "type", "angle")
+NEXT = ("kind", "next_x", "next_y", "type", "next_angle")
 # Fire bars: rows of balls, one cell each, that rotate around a center.
 _BARS, _LONG_BAR, _BALLS, _BALLS_OF_LONG = (0x1B * 4, 0x1F * 4), 0x1F * 4, 6, 12
 _BALL_MIDDLE = 4.0
@@ -68,15 +71,23 @@ class ObjectMap(nn.Module):
     ball_right: Tensor
     ball_down: Tensor
 
-    def __init__(self, features: Sequence[str]):
+    def __init__(self, features: Sequence[str], parts: Sequence[str] = NOW):
         """Locates the objects among the features.
 
         Args:
             features: Names of the features.
+            parts: Features of an object that the map reads, `NOW` or `NEXT`.
         """
         super().__init__()
-        objects = [name.removesuffix("_kind") for name in features if name.endswith("_kind")]
-        chosen = [features.index(f"{name}_{part}") for part in _PARTS for name in objects]
+        position = f"_{parts[1]}"
+        objects = [
+            name.removesuffix(position)
+            for name in features
+            if name.startswith("object") and name.endswith(position)
+        ]
+        if parts == NOW:  # `object1_next_x` ends with `_x`, too.
+            objects = [name for name in objects if not name.endswith("_next")]
+        chosen = [features.index(f"{name}_{part}") for part in parts for name in objects]
         self.size = _PLANES * ROWS * COLUMNS if objects else 0
         self.register_buffer("chosen", torch.tensor(chosen, dtype=torch.int64), persistent=False)
         away = _CELL * torch.arange(_BALLS_OF_LONG, dtype=torch.float32)
@@ -90,7 +101,7 @@ class ObjectMap(nn.Module):
         cells = features.new_zeros(len(features), self.size + 1)
         if self.size:
             listed = features.index_select(1, self.chosen).float()
-            kind, x, y, sort, angle = listed.view(len(features), len(_PARTS), -1).unbind(1)
+            kind, x, y, sort, angle = listed.view(len(features), len(NOW), -1).unbind(1)
             right, down = (x - _MIDDLE) * _UNIT, (y - _MIDDLE) * _UNIT
             bar = (sort >= _BARS[0]) & (sort <= _BARS[1]) & (kind > 0)
             cells.scatter_(1, self._cells(kind.where(~bar, 0), right, down), 1)
@@ -109,7 +120,7 @@ class ObjectMap(nn.Module):
         every = torch.arange(256.0)
         bars = (every >= _BARS[0]) & (every <= _BARS[1])
         return MapTables(
-            objects=self.chosen.view(len(_PARTS), -1).t().tolist(),
+            objects=self.chosen.view(len(NOW), -1).t().tolist(),
             shape=(_PLANES, ROWS, COLUMNS),
             columns_behind=_COLUMNS_BEHIND,
             rows_above=_ROWS_ABOVE,

@@ -25,7 +25,7 @@ UPDATES = "run/updates"
 SESSION = "run/session"
 
 # Names of the environment's reward terms; a test compares them with the native list.
-REWARD_TERMS = ("distance", "score", "coin", "death", "clear", "milestone", "time")
+REWARD_TERMS = ("distance", "score", "coin", "death", "clear", "milestone", "time", "power")
 
 
 Reduction = Literal["mean", "time_mean", "sum", "latest"]

@@ -74,7 +74,7 @@ def _obstacles(config: TrainConfig) -> Iterator[str]:
     for obstacle, applies in (
         (f"env.obs is {env.obs!r}", env.obs != "tiles"),
         (f"env.vector is {env.vector!r}", env.vector != "native"),
-        (f"model.encoder is {model.encoder!r}", model.encoder not in ("auto", "tiles")),
+        (f"model.encoder is {model.encoder!r}", model.encoder not in _ENCODERS),
         (f"model.memory is {model.memory!r}", model.memory != "none"),
         (f"reward.kind is {config.reward.kind!r}", config.reward.kind not in _REWARDS),
         (f"run.precision is {run.precision!r}", run.precision not in ("auto", "float32")),
@@ -85,4 +85,5 @@ def _obstacles(config: TrainConfig) -> Iterator[str]:
             yield obstacle
 
 
+_ENCODERS = ("auto", "tiles", "tiles-v2")
 _REWARDS = ("shaped", "classic")

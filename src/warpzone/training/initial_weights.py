@@ -13,16 +13,18 @@ from warpzone.envs.actions import describe_buttons, resolve_actions
 from warpzone.errors import ConfigError
 from warpzone.evaluation.trained import TrainedPolicy, load_policy
 from warpzone.runs.levels import trained_levels
+from warpzone.training.encoder_versions import with_encoder_of
 
 # Logit of an action that the policy did not have, relative to the smallest bias.
 _NEW_ACTION = -1.0
-_NETWORK = ("encoder", "hidden", "heads", "memory", "memory_size", "memory_window")
+_NETWORK = ("hidden", "heads", "memory", "memory_size", "memory_window")
 
 
 def initial_weights(config: TrainConfig) -> dict[str, Tensor] | None:
     """Returns the weights of the policy that `run.init_from` names; None if it names none.
 
-    The run may have more actions than the policy; they start improbable. The logits are divided by
+    The run may have more actions than the policy; they start improbable. Its encoder may be a later
+    version, whose additional inputs have no effect at first. The logits are divided by
     `run.init_temperature`.
 
     Raises:
@@ -35,7 +37,8 @@ def initial_weights(config: TrainConfig) -> dict[str, Tensor] | None:
     levels = trained_levels(config.env)
     policy = load_policy(Path(config.run.init_from), levels[0] if len(levels) == 1 else None)
     check_observations(policy, config, "run.init_from")
-    for name in _NETWORK:
+    policy = with_encoder_of(policy, config)
+    for name in ("encoder", *_NETWORK):
         theirs, ours = getattr(policy.config.model, name), getattr(config.model, name)
         if theirs != ours:
             raise ConfigError(

@@ -44,10 +44,10 @@ def make_layout(
         feature_offsets=tables.feature_offsets,
         feature_inputs=tables.feature_inputs,
         feature_values=tables.feature_values,
-        objects=_native.ObjectMapTables(
-            first_input=tables.first_object_input,
-            **vars(tables.objects),
-        ),
+        maps=[
+            _native.ObjectMapTables(first_input=first, **vars(table))
+            for first, table in zip(tables.first_map_inputs, tables.maps, strict=True)
+        ],
     )
 
 

@@ -24,6 +24,7 @@ from warpzone.models.tile_encoder import TileEncoder
 from warpzone.models.tree import Tree
 from warpzone.runs.checkpoint import sha256_of
 from warpzone.runs.levels import trained_levels
+from warpzone.training.encoder_versions import with_encoder_of
 from warpzone.training.initial_weights import check_observations
 
 _log = logging.getLogger(__name__)
@@ -100,7 +101,7 @@ class Teachers:
         self.levels = trained_levels(config.env)
         paths = _teacher_paths(config)
         needed = {paths[level] for level in self.levels if level in paths}
-        loaded = {path: load_policy(path) for path in sorted(needed)}
+        loaded = {path: with_encoder_of(load_policy(path), config) for path in sorted(needed)}
         buttons = resolve_actions(config.env.actions)
         self._count = len(buttons)
         teachers = {
