@@ -1,11 +1,13 @@
 /// Lists of active inputs, and the layer that adds up their rows.
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,6 +32,7 @@ using policy::ObjectFeatures;
 using policy::ObjectMapTables;
 using policy::RowAdam;
 using policy::SparseLinear;
+using policy::TerrainTables;
 
 namespace {
 
@@ -76,14 +79,36 @@ ObjectMapTables make_object_map(const std::vector<std::vector<int>>& objects, in
   return tables;
 }
 
-std::shared_ptr<ActiveLayout> make_layout(const CallerArray<const float>& base, int grid_planes,
-                                          int cells, std::vector<int> planes,
-                                          const CallerArray<const float>& cell_values,
-                                          int most_cells,
-                                          const CallerArray<const std::int32_t>& feature_offsets,
-                                          const CallerArray<const Index>& feature_inputs,
-                                          const CallerArray<const float>& feature_values,
-                                          std::vector<ObjectMapTables> maps) {
+TerrainTables make_terrain(int first_input, std::array<int, 2> shape, int rows_above,
+                           int columns_behind, std::array<int, 2> cell_pixels, int grid_plane,
+                           std::array<int, 2> grid_shape, int tile_pixels, int x_feature,
+                           int y_feature, const CallerArray<const std::int32_t>& x_pixels,
+                           const CallerArray<const std::int32_t>& y_pixels) {
+  TerrainTables tables;
+  tables.first_input = first_input;
+  tables.rows = shape[0];
+  tables.columns = shape[1];
+  tables.rows_above = rows_above;
+  tables.columns_behind = columns_behind;
+  tables.cell_height = cell_pixels[0];
+  tables.cell_width = cell_pixels[1];
+  tables.grid_plane = grid_plane;
+  tables.grid_rows = grid_shape[0];
+  tables.grid_columns = grid_shape[1];
+  tables.tile_pixels = tile_pixels;
+  tables.x_feature = x_feature;
+  tables.y_feature = y_feature;
+  tables.x_pixels = table_of<std::int32_t, 256>(x_pixels, "x_pixels");
+  tables.y_pixels = table_of<std::int32_t, 256>(y_pixels, "y_pixels");
+  return tables;
+}
+
+std::shared_ptr<ActiveLayout> make_layout(
+    const CallerArray<const float>& base, int grid_planes, int cells, std::vector<int> planes,
+    const CallerArray<const float>& cell_values, int most_cells,
+    const CallerArray<const std::int32_t>& feature_offsets,
+    const CallerArray<const Index>& feature_inputs, const CallerArray<const float>& feature_values,
+    std::vector<ObjectMapTables> maps, const std::optional<TerrainTables>& terrain) {
   LayoutTables tables;
   tables.inputs = static_cast<int>(std::min<std::size_t>(base.size(), 1U << 30));
   tables.base = vector_of(base);
@@ -96,6 +121,7 @@ std::shared_ptr<ActiveLayout> make_layout(const CallerArray<const float>& base, 
   tables.feature_inputs = vector_of(feature_inputs);
   tables.feature_values = vector_of(feature_values);
   tables.maps = std::move(maps);
+  tables.terrain = terrain;
   return std::make_shared<ActiveLayout>(std::move(tables));
 }
 
@@ -220,11 +246,15 @@ void bind_layout(nb::module_& module) {
       .def(nb::new_(&make_object_map), "objects"_a, "first_input"_a, "shape"_a, "columns_behind"_a,
            "rows_above"_a, "cell_pixels"_a, "unit_pixels"_a, "middle"_a, "plane_of_kind"_a,
            "balls_of_type"_a, "ball_middle"_a, "ball_right"_a, "ball_down"_a);
+  nb::class_<TerrainTables>(module, "TerrainTables", "The geometry of a terrain map.")
+      .def(nb::new_(&make_terrain), "first_input"_a, "shape"_a, "rows_above"_a, "columns_behind"_a,
+           "cell_pixels"_a, "grid_plane"_a, "grid_shape"_a, "tile_pixels"_a, "x_feature"_a,
+           "y_feature"_a, "x_pixels"_a, "y_pixels"_a);
   nb::class_<ActiveLayout>(module, "ActiveLayout",
                            "How tile observations become lists of active inputs.")
       .def(nb::new_(&make_layout), "base"_a, "grid_planes"_a, "cells"_a, "planes"_a,
            "cell_values"_a, "most_cells"_a, "feature_offsets"_a, "feature_inputs"_a,
-           "feature_values"_a, "maps"_a)
+           "feature_values"_a, "maps"_a, "terrain"_a.none())
       .def_prop_ro("inputs", &ActiveLayout::inputs)
       .def_prop_ro("capacity", &ActiveLayout::capacity, "Slots of 16 bits of one row.")
       // A converted array would be a copy, and the caller's own would stay as it is.

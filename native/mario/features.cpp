@@ -18,35 +18,26 @@ constexpr int kNearest = 10;
 /// Frames from now to the moment of the `next` features: two steps with the usual frame skip.
 constexpr int kAhead = 8;
 constexpr std::array<const char*, kFeatureCount> kNames = {
-    "x_speed",       "y_speed",       "x_in_tile",     "y_in_tile",
-    "power",         "on_ground",     "jumping",       "falling",
-    "climbing",      "swimming",      "crouching",     "in_control",
-    "injury_timer",  "star_timer",    "button_a",      "button_b",
-    "button_select", "button_start",  "button_up",     "button_down",
-    "button_left",   "button_right",  "screen_x",      "y",
-    "facing_right",  "water",         "ground",        "underground",
-    "castle",        "page",          "column",        "clock",
-    "loop_correct",  "loop_passes",   "scroll_locked", "object1_kind",
-    "object1_type",  "object1_x",     "object1_y",     "object1_speed",
-    "object1_fall",  "object1_angle", "object2_kind",  "object2_type",
-    "object2_x",     "object2_y",     "object2_speed", "object2_fall",
-    "object2_angle", "object3_kind",  "object3_type",  "object3_x",
-    "object3_y",     "object3_speed", "object3_fall",  "object3_angle",
-    "object4_kind",  "object4_type",  "object4_x",     "object4_y",
-    "object4_speed", "object4_fall",  "object4_angle", "object5_kind",
-    "object5_type",  "object5_x",     "object5_y",     "object5_speed",
-    "object5_fall",  "object5_angle",
+    "x_speed", "y_speed", "x_in_tile", "y_in_tile", "power", "on_ground", "jumping", "falling",
+    "climbing", "swimming", "crouching", "in_control", "injury_timer", "star_timer", "button_a",
+    "button_b", "button_select", "button_start", "button_up", "button_down", "button_left",
+    "button_right", "screen_x", "y", "facing_right", "water", "ground", "underground", "castle",
+    "page", "column", "clock", "loop_correct", "loop_passes", "scroll_locked", "object1_kind",
+    "object1_type", "object1_x", "object1_y", "object1_speed", "object1_fall", "object1_angle",
+    "object2_kind", "object2_type", "object2_x", "object2_y", "object2_speed", "object2_fall",
+    "object2_angle", "object3_kind", "object3_type", "object3_x", "object3_y", "object3_speed",
+    "object3_fall", "object3_angle", "object4_kind", "object4_type", "object4_x", "object4_y",
+    "object4_speed", "object4_fall", "object4_angle", "object5_kind", "object5_type", "object5_x",
+    "object5_y", "object5_speed", "object5_fall", "object5_angle",
     // Features of version 2 follow those of version 1, whose order trained policies rely on.
-    "place",         "far_place",     "level",         "object1_next_x",
-    "object1_next_y", "object1_next_angle", "object2_next_x", "object2_next_y",
-    "object2_next_angle", "object3_next_x", "object3_next_y", "object3_next_angle",
-    "object4_next_x", "object4_next_y", "object4_next_angle", "object5_next_x",
-    "object5_next_y", "object5_next_angle", "object6_next_x", "object6_next_y",
-    "object6_next_angle", "object6_kind", "object6_type", "object7_next_x",
-    "object7_next_y", "object7_next_angle", "object7_kind", "object7_type",
-    "object8_next_x", "object8_next_y", "object8_next_angle", "object8_kind",
-    "object8_type", "object9_next_x", "object9_next_y", "object9_next_angle",
-    "object9_kind", "object9_type", "object10_next_x", "object10_next_y",
+    "place", "far_place", "level", "object1_next_x", "object1_next_y", "object1_next_angle",
+    "object2_next_x", "object2_next_y", "object2_next_angle", "object3_next_x", "object3_next_y",
+    "object3_next_angle", "object4_next_x", "object4_next_y", "object4_next_angle",
+    "object5_next_x", "object5_next_y", "object5_next_angle", "object6_next_x", "object6_next_y",
+    "object6_next_angle", "object6_kind", "object6_type", "object7_next_x", "object7_next_y",
+    "object7_next_angle", "object7_kind", "object7_type", "object8_next_x", "object8_next_y",
+    "object8_next_angle", "object8_kind", "object8_type", "object9_next_x", "object9_next_y",
+    "object9_next_angle", "object9_kind", "object9_type", "object10_next_x", "object10_next_y",
     "object10_next_angle", "object10_kind", "object10_type"};
 
 std::uint8_t byte(std::int32_t value) {
@@ -168,8 +159,7 @@ void write_next(const std::uint8_t* ram, const Object* object, Writer& out) {
   constexpr int kSpeedUnit = 16;  // Horizontal speeds are in sixteenths of a pixel.
   const int x_speed = static_cast<std::int8_t>(ram[ram::kXSpeed]);
   const int y_speed = static_cast<std::int8_t>(ram[ram::kYSpeed]);
-  const int right =
-      object->x - player_x(ram) + (object->x_speed - x_speed) * kAhead / kSpeedUnit;
+  const int right = object->x - player_x(ram) + (object->x_speed - x_speed) * kAhead / kSpeedUnit;
   const int down = object->y - player_y(ram) + (object->y_speed - y_speed) * kAhead;
   out.add(centred(right / 2));
   out.add(centred(down / 2));

@@ -33,7 +33,16 @@ struct RewardWeights {
   double early_factor = 1.0;     ///< What the distance weight is multiplied with there.
 };
 
-enum class Term : std::uint8_t { kDistance, kScore, kCoin, kDeath, kClear, kMilestone, kTime, kPower };
+enum class Term : std::uint8_t {
+  kDistance,
+  kScore,
+  kCoin,
+  kDeath,
+  kClear,
+  kMilestone,
+  kTime,
+  kPower
+};
 inline constexpr std::size_t kTermCount = 8;
 /// Name of each term in metrics, in order.
 inline constexpr std::array<const char*, kTermCount> kTermNames = {
@@ -54,10 +63,10 @@ struct StepFacts {
   std::int32_t score_before = 0, score_now = 0;
   std::int32_t coins_before = 0, coins_now = 0;
   std::int32_t power_before = 0, power_now = 0;  ///< 0 small, 1 big, 2 fire.
-  std::int32_t deaths = 0;        ///< Lives lost in this step.
-  std::int32_t clears = 0;        ///< Levels cleared in this step.
-  std::int64_t episode_step = 0;  ///< Agent steps of this episode before this one.
-  std::int64_t run_step = 0;      ///< Agent steps of the whole run; drives annealing.
+  std::int32_t deaths = 0;                       ///< Lives lost in this step.
+  std::int32_t clears = 0;                       ///< Levels cleared in this step.
+  std::int64_t episode_step = 0;                 ///< Agent steps of this episode before this one.
+  std::int64_t run_step = 0;  ///< Agent steps of the whole run; drives annealing.
 };
 
 RewardTerms compute_reward(const StepFacts& facts, const RewardWeights& weights);

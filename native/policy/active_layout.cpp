@@ -42,6 +42,9 @@ class ActiveLayout::Writer {
   void add_map(const ObjectMap& map, const std::uint8_t* features) {
     one_ = map.write(features, one_);
   }
+  void add_terrain(const TerrainMap& map, const std::uint8_t* grids, const std::uint8_t* features) {
+    one_ = map.write(grids, features, one_);
+  }
   void finish() {
     row_[0] = static_cast<Index>(one_ - row_ - static_cast<std::ptrdiff_t>(ActiveRow::kHeader));
     row_[1] = static_cast<Index>(pair_count_);
@@ -58,11 +61,11 @@ class ActiveLayout::Writer {
 };
 
 ActiveLayout::ActiveLayout(LayoutTables tables)
-    : tables_(std::move(tables)),
-      feature_count_(tables_.feature_offsets.size() / kBytes) {
+    : tables_(std::move(tables)), feature_count_(tables_.feature_offsets.size() / kBytes) {
   for (const ObjectMapTables& map : tables_.maps) {
     maps_.emplace_back(map, static_cast<int>(feature_count_));
   }
+  if (tables_.terrain) terrain_.emplace(*tables_.terrain, static_cast<int>(feature_count_));
   check_tables();
   for (int input = 0; input < tables_.inputs; ++input) {
     if (tables_.base[static_cast<std::size_t>(input)] != 0.0F) {
@@ -87,6 +90,7 @@ ActiveLayout::ActiveLayout(LayoutTables tables)
   }
   capacity_ = ActiveRow::kHeader + 2 * pairs;
   for (const ObjectMap& map : maps_) capacity_ += map.most_cells();
+  if (terrain_) capacity_ += terrain_->most_cells();
 }
 
 void ActiveLayout::check_tables() const {
@@ -122,6 +126,16 @@ void ActiveLayout::check_tables() const {
   for (const ObjectMap& map : maps_) {
     if (static_cast<std::size_t>(map.tables().first_input + map.size()) > inputs) {
       refuse("an object map has more cells than there are inputs");
+    }
+  }
+  if (terrain_) {
+    const TerrainTables& terrain = terrain_->tables();
+    if (static_cast<std::size_t>(terrain.first_input + terrain_->size()) > inputs) {
+      refuse("the terrain map has more cells than there are inputs");
+    }
+    if (terrain.grid_plane >= tables_.grid_planes ||
+        terrain.grid_rows * terrain.grid_columns != tables_.cells) {
+      refuse("the terrain map reads another tile grid");
     }
   }
 }
@@ -189,6 +203,7 @@ void ActiveLayout::write(const std::uint8_t* grids, const std::uint8_t* features
     }
   }
   for (const ObjectMap& map : maps_) writer.add_map(map, features);
+  if (terrain_) writer.add_terrain(*terrain_, grids, features);
   writer.finish();
 }
 

@@ -13,11 +13,13 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "policy/kernels.hpp"
 #include "policy/object_map.hpp"
+#include "policy/terrain_map.hpp"
 
 namespace warpzone::policy {
 
@@ -41,6 +43,7 @@ struct LayoutTables {
   std::vector<float> feature_values;
 
   std::vector<ObjectMapTables> maps;
+  std::optional<TerrainTables> terrain;
 };
 
 /// One list, as it is stored: `capacity` slots of 16 bits, of which the first ones are used.
@@ -98,6 +101,7 @@ class ActiveLayout {
 
   LayoutTables tables_;
   std::vector<ObjectMap> maps_;
+  std::optional<TerrainMap> terrain_;
   std::size_t feature_count_ = 0;
   std::size_t most_pairs_ = 0;
   std::size_t capacity_ = 0;

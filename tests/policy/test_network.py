@@ -98,7 +98,7 @@ def test_noisy_heads_act_with_their_present_noise(observations: Observations) ->
 def test_weights_of_another_size_are_refused() -> None:
     small, large = make_model(64), make_model(256)
     network = make_network(layout_of(small.encoder), small)
-    with pytest.raises(ConfigError, match="first is 256 x 4760"):
+    with pytest.raises(ConfigError, match="first is 256 x 5480"):
         copy_weights(large, network)
 
 

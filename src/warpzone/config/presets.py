@@ -46,8 +46,8 @@ _PRESETS: dict[str, dict[str, dict[str, Any]]] = {
         },
         "run": {"steps": 2_000_000, "video_minutes": 0.0},
     },
-    # For policies that already clear their level in part. In "campaign", 20 steps of waiting cost as
-    # much as a chance of 9 % to die, so policies run where they should wait; here it is 3 %.
+    # For policies that already clear their level in part. In "campaign", 20 steps of waiting cost
+    # as much as a chance of 9 % to die, so policies run where they should wait; here it is 3 %.
     "refine": {
         "env": {"obs": "tiles", "actions": "simple", "num_envs": 128, "reseed_game": True},
         "starts": {"random_steps": 24},

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from warpzone.models.object_map import MapTables
+from warpzone.models.terrain_map import TerrainTables
 from warpzone.models.tile_encoder import TileEncoder
 
 _BYTES = 256
@@ -41,6 +42,8 @@ class ActiveTables:
         feature_values: Value that each entry adds to its input.
         maps: Geometry of each object map.
         first_map_inputs: Index of the first input of each object map.
+        terrain: Geometry of the terrain map; None without one.
+        first_terrain_input: Index of the first input of the terrain map.
     """
 
     base: NDArray[np.float32]
@@ -53,6 +56,8 @@ class ActiveTables:
     feature_values: NDArray[np.float32]
     maps: list[MapTables]
     first_map_inputs: list[int]
+    terrain: TerrainTables | None
+    first_terrain_input: int
 
 
 @torch.no_grad()
@@ -89,6 +94,8 @@ def active_tables(
         feature_values=np.concatenate([change.values for change in changes]),
         maps=[objects.tables() for _, objects in encoder.maps()],
         first_map_inputs=[first for first, _ in encoder.maps()],
+        terrain=None if encoder.terrain is None else encoder.terrain.tables(),
+        first_terrain_input=encoder.first_terrain_input,
     )
 
 

@@ -4,7 +4,8 @@ The first layer reads dense vectors, or lists of the nonzero inputs (`sparse.py`
 times faster and gives the same results up to rounding.
 
 There are two versions. Version 2 adds inputs after those of version 1: Mario's place in the level,
-the level, and a map of where objects will be. So a network of version 1 becomes one of version 2 by
+the level, a map of where objects will be, and a map of the tiles relative to Mario's exact
+position. So a network of version 1 becomes one of version 2 by
 appending zeros to the weights of its first layer (`widened_inputs`).
 """
 
@@ -20,6 +21,7 @@ from warpzone.models.encoder import Encoder, orthogonal, working_precision
 from warpzone.models.feature_bins import FeatureBins, levels_of
 from warpzone.models.object_map import NEXT, NOW, ObjectMap
 from warpzone.models.sparse import ACTIVE, LIST_DTYPE, ListReader, SparseKernel, trimmed
+from warpzone.models.terrain_map import TerrainMap
 from warpzone.models.tree import Tree
 
 # The network sees all planes of the newest grid except Mario's, since the features hold his
@@ -28,6 +30,7 @@ _PLANES = 5
 _SEEN, _SEEN_BEFORE = (0, 1, 2, 3), (1, 2)
 # Features that only version 2 reads follow those of version 1. These are categories.
 _CATEGORIES = ("place", "far_place", "level")
+_SOLID = 0
 
 
 class TileEncoder(Encoder):
@@ -67,7 +70,8 @@ class TileEncoder(Encoder):
         categories = [name for name in _CATEGORIES if name in features and version > 1]
         self._categories = [features.index(name) for name in categories]
         self.category_bins = FeatureBins([levels_of(name) for name in categories])
-        # Inputs in their order: grids, single features, objects; version 2: categories, objects.
+        # Inputs in their order: grids, single features, objects; in version 2 also categories,
+        # objects ahead, terrain.
         first_single = len(planes) * cells
         first_map = first_single + len(described) + self.bins.size
         now, ahead = ObjectMap(described, NOW), ObjectMap(features if version > 1 else (), NEXT)
@@ -80,6 +84,11 @@ class TileEncoder(Encoder):
             *range(first_category, first_map_ahead),
         ]
         inputs = first_map_ahead + ahead.size
+        self.first_terrain_input = inputs
+        self.terrain: TerrainMap | None = None
+        if version > 1:
+            self.terrain = TerrainMap(shape, _PLANES * older + _SOLID, features)
+            inputs += self.terrain.size
         self.first = orthogonal(nn.Linear(inputs, hidden))
         self.second = orthogonal(nn.Linear(hidden, size))
         self._lists: ListReader | None = None
@@ -102,6 +111,8 @@ class TileEncoder(Encoder):
         numbers, bins, categories = self.single_features(features)
         now, ahead = self.map_now(features), self.map_ahead(features)
         parts = [grid, numbers, bins, now, categories, ahead]
+        if self.terrain is not None:
+            parts.append(self.terrain(tiles, features))
         return torch.cat([part.to(precision) for part in parts], 1)
 
     def maps(self) -> list[tuple[int, ObjectMap]]:

@@ -34,6 +34,11 @@ def make_layout(
         feature_names: Names of the features, in order.
     """
     tables = active_tables(encoder, shape, feature_names)
+    terrain = None
+    if tables.terrain is not None:
+        terrain = _native.TerrainTables(
+            first_input=tables.first_terrain_input, **vars(tables.terrain)
+        )
     return _native.ActiveLayout(
         base=tables.base,
         grid_planes=tables.grid_planes,
@@ -48,6 +53,7 @@ def make_layout(
             _native.ObjectMapTables(first_input=first, **vars(table))
             for first, table in zip(tables.first_map_inputs, tables.maps, strict=True)
         ],
+        terrain=terrain,
     )
 
 
