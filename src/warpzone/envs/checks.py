@@ -19,8 +19,9 @@ _MOST_STEPS = 1_000_000_000
 # corridor, or more than a screen.
 _CORRIDOR, _ANY_DEPTH = 40, 1 << 20
 # Pixels of a route that may be skipped at once. In a maze little more than a jump: 4-4 demands a
-# detour over the upper corridor, 349 pixels of the route, and loops back when Mario skips it.
-_STRAIGHT_ON, _JUMP = 384, 224
+# detour over the upper corridor, 349 pixels of the route, 7-4 one of 212 pixels over the middle one;
+# both loop back when Mario skips it.
+_STRAIGHT_ON, _JUMP = 384, 192
 
 #: One environment, several, or None for all of them.
 EnvIds = int | Sequence[int] | None
