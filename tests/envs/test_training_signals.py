@@ -48,6 +48,11 @@ def test_episodes_without_progress_for_too_long_have_no_future() -> None:
     assert not TrainingSignals(3, 0).has_no_future(told).any(), "0 means no limit"
 
 
+def test_an_episode_without_a_future_costs_the_penalty() -> None:
+    assert TrainingSignals(3, 400).hopeless_value == 0.0
+    assert TrainingSignals(3, 400, stagnation_penalty=3.0).hopeless_value == -3.0
+
+
 def test_episodes_begin_only_where_mario_stands_or_swims_and_obeys() -> None:
     told = {
         "in_control": np.array([1, 1, 1, 0], bool),

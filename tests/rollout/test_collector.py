@@ -57,6 +57,8 @@ class Sum(nn.Module):
 class LastIsHopeless:
     """Exponents are ten per step; the last environment has no future."""
 
+    hopeless_value = -2.5
+
     def __init__(self) -> None:
         self.begun = 0
 
@@ -104,9 +106,9 @@ def test_a_truncated_episode_is_bootstrapped_from_its_final_state() -> None:
     assert value != pytest.approx(float(storage.values[0, 0])), "the end looks different"
 
 
-def test_a_hopeless_truncation_has_value_zero() -> None:
+def test_a_hopeless_truncation_has_its_own_value() -> None:
     storage, value, _ = collected(LastIsHopeless())
-    assert storage.next_values[CUT_AT - 1].tolist() == pytest.approx([value, value, 0.0])
+    assert storage.next_values[CUT_AT - 1].tolist() == pytest.approx([value, value, -2.5])
     assert not storage.terminated.any(), "it is truncated nonetheless"
 
 

@@ -176,6 +176,15 @@ class LearnOptions:
         at_most=100.0,
         metavar="C",
     )
+    stagnation_penalty: float = option(
+        0.0,
+        "Penalty for an episode that is truncated because it makes no progress "
+        "(--stagnation-limit). Make it as large as --reward-death if a policy stands still rather "
+        "than risk a death.",
+        at_least=0.0,
+        at_most=1e6,
+        metavar="PENALTY",
+    )
     critic_warmup: int = option(
         0,
         "Environment steps at the start of a run in which only the value head learns. Use it with "

@@ -56,9 +56,10 @@ _PRESETS: dict[str, dict[str, dict[str, Any]]] = {
         "learn": {
             "gamma": 0.999,
             "progress_gamma": 0.95,
+            "stagnation_penalty": 3.0,  # As for a death: neither clears the level.
             "epochs": 3,
             "minibatch_size": 2048,
-            "learning_rate": 1.2e-3,
+            "learning_rate": 7e-4,
             "lr_schedule": "cosine",
             "lr_success_factor": 1.0,
             "ent_coef": 0.002,

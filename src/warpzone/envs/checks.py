@@ -15,13 +15,13 @@ from warpzone.errors import ConfigError, StateError
 # More environments than this are a typing mistake: their memory would be tens of gigabytes.
 _MOST = 100_000
 _MOST_STEPS = 1_000_000_000
-# How far below a point of a route Mario may pass it, in pixels: less than the height of a maze's
-# corridor, or more than a screen.
-_CORRIDOR, _ANY_DEPTH = 40, 1 << 20
+# How far above and below a point of a route Mario may pass it, in pixels. In a maze less than half
+# of a corridor: a jump of the route between two corridors would otherwise pay in the wrong one.
+_IN_CORRIDOR, _ABOVE, _ANY_DEPTH = 24, 40, 1 << 20
 # Pixels of a route that may be skipped at once. In a maze little more than a jump: 4-4 demands a
-# detour over the upper corridor, 349 pixels of the route, 7-4 one of 212 pixels over the middle one;
-# both loop back when Mario skips it.
-_STRAIGHT_ON, _JUMP = 384, 192
+# detour over the upper corridor, 349 pixels of the route, 7-4 one of 227 pixels over the middle
+# one; both loop back when Mario skips it.
+_STRAIGHT_ON, _JUMP = 384, 160
 
 #: One environment, several, or None for all of them.
 EnvIds = int | Sequence[int] | None
@@ -165,5 +165,6 @@ def make_route(points: Any, *, maze: bool = True) -> _native.Route | None:
             raise ConfigError(f"route point {tuple(point)} is not in any level")
     if not numbers:
         return None
-    below, window = (_CORRIDOR, _JUMP) if maze else (_ANY_DEPTH, _STRAIGHT_ON)
-    return _native.Route(numbers, below=below, window=window)
+    if maze:
+        return _native.Route(numbers, above=_IN_CORRIDOR, below=_IN_CORRIDOR, window=_JUMP)
+    return _native.Route(numbers, above=_ABOVE, below=_ANY_DEPTH, window=_STRAIGHT_ON)

@@ -21,18 +21,30 @@ class TrainingSignals:
     """Discount exponents and hopeless truncations, as `warpzone.rollout` asks for them.
 
     The exponent of a step is the progress that it made, in tiles of 16 pixels.
+
+    Attributes:
+        hopeless_value: Value of an episode that was truncated because it made no progress.
     """
 
-    def __init__(self, num_envs: int, stagnation_frames: int, *, begin_at: int = _UNKNOWN):
+    def __init__(
+        self,
+        num_envs: int,
+        stagnation_frames: int,
+        *,
+        stagnation_penalty: float = 0.0,
+        begin_at: int = _UNKNOWN,
+    ):
         """Begins with new episodes.
 
         Args:
             num_envs: Number of environments.
             stagnation_frames: Frames without progress after which an episode is truncated; 0 if
                 that never happens.
+            stagnation_penalty: Penalty for such an episode.
             begin_at: Progress at the start of the first episodes, where it is known.
         """
         self._stagnation_frames = stagnation_frames
+        self.hopeless_value = -stagnation_penalty
         self._progress = np.full(num_envs, begin_at, np.int32)
 
     def begin(self) -> None:
@@ -50,8 +62,8 @@ class TrainingSignals:
     def has_no_future(self, info: Info) -> NDArray[np.bool_]:
         """Episodes that were truncated because they made no progress.
 
-        They are worth nothing more, whatever the critic says: it does not see that Mario has been
-        standing here for long, or walks in the circles of a maze.
+        They are worth `hopeless_value`, whatever the critic says: it does not see that Mario has
+        been standing here for long, or walks in the circles of a maze.
         """
         stagnation: NDArray[np.int32] = info["stagnation"]
         if not self._stagnation_frames:

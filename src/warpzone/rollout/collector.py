@@ -32,6 +32,9 @@ class StepObserver(Protocol):
 class StepSignals(Protocol):
     """Signals of the environment that learning needs besides rewards."""
 
+    hopeless_value: float
+    """Value of a truncated episode that has no future."""
+
     def begin(self) -> None:
         """Called after a reset of all environments."""
 
@@ -189,8 +192,8 @@ class Collector:
     def _value_truncated(self, t: int, final_obs: Arrays, info: Info) -> None:
         """Bootstraps truncated episodes from their final state.
 
-        Hopeless truncations get value 0 instead: the critic does not see how long an episode has
-        made no progress.
+        Hopeless truncations get a value of their own instead: the critic does not see how long an
+        episode has made no progress.
         """
         envs = self.storage.truncated[t].nonzero().squeeze(1)
         rows = envs.numpy()
@@ -199,7 +202,7 @@ class Collector:
         values = self._infer(obs, self.state[envs.to(self.state.device)], first).values
         if self._signals is not None:
             hopeless = torch.from_numpy(self._signals.has_no_future(info)[rows])
-            values = values.masked_fill(hopeless, 0.0)
+            values = values.masked_fill(hopeless, self._signals.hopeless_value)
         self.storage.next_values[t, envs] = values
 
     def _fill_next_values(self, last: Tensor) -> None:

@@ -161,4 +161,8 @@ def _read_state(file: str) -> bytes:
 def make_signals(config: TrainConfig) -> TrainingSignals:
     """Creates the signals that the collector reads from infos."""
     env = config.env
-    return TrainingSignals(env.num_envs, env.stagnation_limit * env.frame_skip)
+    return TrainingSignals(
+        env.num_envs,
+        env.stagnation_limit * env.frame_skip,
+        stagnation_penalty=config.learn.stagnation_penalty,
+    )

@@ -190,7 +190,7 @@ class NativeCollector:
         storage.discount_exponents[step] = torch.from_numpy(exponents)
         if bool(storage.truncated[step].any()):
             hopeless = storage.truncated[step] & torch.from_numpy(self._signals.has_no_future(info))
-            storage.next_values[step].masked_fill_(hopeless, 0.0)
+            storage.next_values[step].masked_fill_(hopeless, self._signals.hopeless_value)
         for observe in self._observers:
             observe(info, storage.rewards[step].numpy(), ended)
 
