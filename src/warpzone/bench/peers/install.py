@@ -54,6 +54,9 @@ SB3 = Peer(
     build_requirements=NES_PY.build_requirements,
 )
 
+# Its assets, a dependency, contain the Atari ROMs.
+ENVPOOL = Peer("envpool", ("torch==2.13.0", "envpool==1.2.5", "numpy>=2,<3"))
+
 
 def find(peer: Peer, module: str, folder: Path = DEFAULT_FOLDER) -> Path | None:
     """Returns the interpreter that has a peer installed: this one, or the peer's own.
