@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import lzma
+import zlib
+
+import numpy as np
 import pytest
 import torch
 
@@ -65,3 +69,24 @@ def test_shapes_that_do_not_fit_the_data_are_refused(size: int) -> None:
     packed = pack_weights(network())
     with pytest.raises(ValueError, match="its weights"):
         unpack_weights(packed._replace(shapes={"first.bias": [size]}, steps={}))
+
+
+def test_data_that_is_cut_longer_or_followed_by_more_is_refused() -> None:
+    packed = pack_weights(network())
+    data = lzma.decompress(packed.data)
+    for damaged in (packed.data[:-40], packed.data + b"more", lzma.compress(data + b"0" * 2**20)):
+        with pytest.raises(ValueError, match="another length"):
+            unpack_weights(packed._replace(data=damaged))
+    with pytest.raises(lzma.LZMAError):
+        unpack_weights(packed._replace(data=zlib.compress(data)))
+
+
+def test_weights_of_earlier_versions_are_read_input_by_input() -> None:
+    packed = pack_weights(network())
+    data = lzma.decompress(packed.data)
+    count = 256 * 1000
+    rounded = np.frombuffer(data[-count:], np.int8).reshape(256, 1000)
+    earlier = zlib.compress(data[:-count] + np.ascontiguousarray(rounded.T).tobytes())
+    unpacked = unpack_weights(packed._replace(data=earlier, is_zlib=True))
+    for name, weight in unpack_weights(packed).items():
+        assert torch.equal(unpacked[name], weight), name

@@ -1,16 +1,17 @@
 """Policies as small files: weights, and what is needed to play with them.
 
-The first line is `warpzone-policy 2 SHA256`, the checksum of everything after it. The second is one
+The first line is `warpzone-policy 3 SHA256`, the checksum of everything after it. The second is one
 JSON object: the configuration, facts about the training, and names, shapes and steps of the
-weights. The rest is the weights (`weight_packing`). Version 1 had no steps: all weights were in
-half precision. Nothing in such a file can be run, and no size that it claims is believed unless its
-own length explains it.
+weights. The rest is the weights (`weight_packing`). Version 2 compressed them with zlib instead of
+LZMA, and version 1 had no steps: all weights were in half precision. Nothing in such a file can be
+run, and no size that it claims is believed unless its own length explains it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import lzma
 import re
 import zlib
 from collections.abc import Mapping
@@ -27,8 +28,9 @@ from warpzone.system.atomic_file import write_atomically
 from warpzone.system.json_file import entry, parse_json, read_bytes
 
 SUFFIX = ".policy"
-_MAGIC = b"warpzone-policy 2 "
-_READABLE = (_MAGIC, b"warpzone-policy 1 ")
+_MAGIC = b"warpzone-policy 3 "
+_WITH_ZLIB = (b"warpzone-policy 1 ", b"warpzone-policy 2 ")
+_READABLE = (_MAGIC, *_WITH_ZLIB)
 _MOST_FILE_BYTES = 512 * 1024**2
 _MOST_HEADER_BYTES = 1024**2
 # What a policy needs of a configuration; the rest is kept for people, and later versions may have
@@ -126,9 +128,11 @@ def read_policy_file(path: Path) -> PolicyFile:
         given = entry(header, "config", dict)
         needed = {table: entry(given, table, dict) for table in _NEEDED} | _plugins(given)
         config = overlaid(TrainConfig(), checked_tree(needed, str(path)))
-        weights = unpack_weights(PackedWeights(_shapes(header), _steps(header), packed))
+        weights = unpack_weights(
+            PackedWeights(_shapes(header), _steps(header), packed, data.startswith(_WITH_ZLIB))
+        )
         return PolicyFile(config, _facts(header), weights, hashlib.sha256(data).hexdigest())
-    except (ValueError, zlib.error) as error:
+    except (ValueError, zlib.error, lzma.LZMAError) as error:
         raise _refused(path, error) from error
 
 
