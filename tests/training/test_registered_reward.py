@@ -100,7 +100,7 @@ def test_a_reward_that_fails_ends_the_run_with_one_sentence(rom_path: Path) -> N
 
 def test_every_reward_weight_of_the_environment_is_an_option_of_training() -> None:
     weights = _native.RewardWeights().as_dict()
-    assert len(weights) == 11
+    assert len(weights) == 12
     assert set(asdict(RewardOptions())) - {"kind"} == set(weights)
     flags = {o.flag for o in warpzone.config.train_options() if o.table == "reward"}
     assert flags == {"reward", *(f"reward-{name.replace('_', '-')}" for name in weights)}

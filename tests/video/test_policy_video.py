@@ -107,7 +107,7 @@ def test_overlay_shows_both_lines_of_its_caption() -> None:
         ({"obs": "pixels"}, (172, 172, 3)),
         ({"obs": "pixels", "stack": 1, "size": (40, 30)}, (42, 32, 3)),
         ({"obs": "rgb", "stack": 2}, (240, 256, 3)),
-        ({"obs": "tiles"}, (184, 160, 3)),
+        ({"obs": "tiles"}, (214, 160, 3)),
     ],
     ids=str,
 )

@@ -37,6 +37,7 @@ class TileEncoder(Encoder):
     """Two linear layers over the grid and its features as numbers, bins and an object map."""
 
     planes: Tensor
+    categories: Tensor
 
     def __init__(
         self,
@@ -68,7 +69,8 @@ class TileEncoder(Encoder):
         self._described = len(described)
         self.bins = FeatureBins([levels_of(name) for name in described])
         categories = [name for name in _CATEGORIES if name in features and version > 1]
-        self._categories = [features.index(name) for name in categories]
+        chosen = torch.tensor([features.index(name) for name in categories], dtype=torch.int64)
+        self.register_buffer("categories", chosen, persistent=False)
         self.category_bins = FeatureBins([levels_of(name) for name in categories])
         # Inputs in their order: grids, single features, objects; in version 2 also categories,
         # objects ahead, terrain.
@@ -127,7 +129,8 @@ class TileEncoder(Encoder):
         """
         described = features[:, : self._described]
         numbers = (described.to(working_precision(features)) - 128.0) / 64.0
-        return numbers, self.bins(described), self.category_bins(features[:, self._categories])
+        categories = features.index_select(1, self.categories)
+        return numbers, self.bins(described), self.category_bins(categories)
 
     def forward(self, obs: Tree | Tensor) -> Tensor:
         """Encodes grids with features, prepared or not."""

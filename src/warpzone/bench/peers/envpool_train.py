@@ -71,7 +71,8 @@ class ActorCritic(nn.Module):
         for layer in self.modules():
             if isinstance(layer, (nn.Conv2d, nn.Linear)):
                 nn.init.orthogonal_(layer.weight, 2**0.5)
-                nn.init.zeros_(layer.bias)
+                if layer.bias is not None:
+                    nn.init.zeros_(layer.bias)
         nn.init.orthogonal_(self.policy.weight, 0.01)
         nn.init.orthogonal_(self.value.weight, 1.0)
 
@@ -151,10 +152,10 @@ class Training:
         used = (~self._ended[:-1]).flatten().nonzero().squeeze(1)
         for _ in range(self._options.epochs):
             shuffled = used[torch.randperm(len(used))]
-            for chosen in shuffled.split(self._options.minibatch_size):
+            for chosen in torch.split(shuffled, self._options.minibatch_size):
                 loss = self._loss(chosen, advantages, returns)
                 self._optimizer.zero_grad()
-                loss.backward()
+                torch.autograd.backward(loss)
                 nn.utils.clip_grad_norm_(self._model.parameters(), MAX_GRAD_NORM)
                 self._optimizer.step()
 
@@ -173,7 +174,8 @@ class Training:
         clipped_values = old_values + (values - old_values).clamp(-CLIP_COEF, CLIP_COEF)
         value_loss = torch.maximum((values - returns) ** 2, (clipped_values - returns) ** 2).mean()
         entropy = -(log_probs.exp() * log_probs).sum(1).mean()
-        return policy_loss + VF_COEF * 0.5 * value_loss - ENT_COEF * entropy
+        loss: Tensor = policy_loss + VF_COEF * 0.5 * value_loss - ENT_COEF * entropy
+        return loss
 
 
 def main() -> None:
