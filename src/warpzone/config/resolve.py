@@ -44,8 +44,9 @@ _FOR_IMAGES: dict[str, dict[str, Any]] = {
     "replay": {"capacity": 32_768},
 }
 
-# Policies of earlier versions have 'auto', which still means the encoder of their time.
-_FOR_TILES = {"model": {"encoder": "tiles-v2"}}
+# 1-1 is learned in fewer steps with the smaller encoder, hard levels are not.
+_FOR_HARD_LEVELS = {"model": {"encoder": "tiles-v2"}}
+_HARD_LEVEL_PRESETS = ("campaign", "refine")
 
 # With solutions, most episodes start within the level.
 _FOR_SOLUTIONS = {"starts": {"share": 0.7}}
@@ -84,8 +85,10 @@ def resolve(explicit: Partial, preset: str = DEFAULT_PRESET) -> TrainConfig:
     suited: list[Partial] = []
     if asked["env"]["obs"] != "tiles":
         suited.append(_FOR_IMAGES)
-    elif asked["env"]["wrap"] == "none":
-        suited.append(_FOR_TILES)
+    elif asked["env"]["wrap"] == "none" and (
+        preset in _HARD_LEVEL_PRESETS or asked["distill"]["teachers"]
+    ):
+        suited.append(_FOR_HARD_LEVELS)
     tuned = merged(defaults, *suited, chosen)
     if asked["learn"]["algo"] == "vtrace":
         tuned = merged(tuned, _for_vtrace(tuned["learn"]))
