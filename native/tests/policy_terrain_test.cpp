@@ -37,7 +37,7 @@ TerrainTables small_tables() {
   return tables;
 }
 
-/// Cells that a tile sets, for Mario so many pixels to the right of and below the first tile.
+/// Cells that a tile sets, for a Mario `right` and `down` pixels from the first tile.
 std::vector<int> cells_of(int row, int column, int right, int down) {
   const TerrainMap map(small_tables(), 8);
   std::vector<std::uint8_t> grids(2 * 3 * 4), features(8);

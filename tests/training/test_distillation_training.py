@@ -23,10 +23,14 @@ from warpzone.training.trainer import Trainer
 LEVELS = ["1-1", "1-2"]
 
 
-def write_teacher(folder: Path, level: str, action: int, **env: Any) -> None:
+def write_teacher(folder: Path, level: str, action: int, encoder: str = "auto", **env: Any) -> None:
     """A policy with random weights that prefers one action."""
     config = small_config()
-    config = replace(config, env=replace(config.env, level=level, **env))
+    config = replace(
+        config,
+        env=replace(config.env, level=level, **env),
+        model=replace(config.model, encoder=encoder),
+    )
     with closing(MarioVectorEnv(num_threads=1, **config.env.policy_env_options())) as vector:
         space, count = vector.single_observation_space, len(vector.config.actions)
     model = make_model(config.model, space, count)
@@ -170,6 +174,16 @@ def test_teachers_must_fit_the_student(teachers: Path) -> None:
         Teachers(student(teachers, actions="NOOP,RIGHT"), None)
     with pytest.raises(ConfigError, match=r"was trained with env.frame_skip 4.*this run has 2"):
         Teachers(student(teachers, frame_skip=2), None)
+
+
+def test_teachers_of_an_earlier_encoder_are_converted_but_not_the_reverse(teachers: Path) -> None:
+    config = student(teachers)
+    later = replace(config, model=replace(config.model, encoder="tiles-v2"))
+    assert Teachers(later, None).taught == LEVELS
+    write_teacher(teachers, "1-2", 1, encoder="tiles-v2")
+    assert Teachers(later, None).taught == LEVELS
+    with pytest.raises(ConfigError, match=r"1-2\.policy has model.encoder 'tiles-v2'.*--encoder"):
+        Teachers(config, None)
 
 
 def test_a_teacher_with_fewer_actions_leaves_the_others_at_zero(teachers: Path) -> None:

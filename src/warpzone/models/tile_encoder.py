@@ -5,8 +5,8 @@ times faster and gives the same results up to rounding.
 
 There are two versions. Version 2 adds inputs after those of version 1: Mario's place in the level,
 the level, a map of where objects will be, and a map of the tiles relative to Mario's exact
-position. So a network of version 1 becomes one of version 2 by
-appending zeros to the weights of its first layer (`widened_inputs`).
+position. So a network of version 1 becomes one of version 2 by appending zeros to the weights of
+its first layer (`widened_inputs`).
 """
 
 from __future__ import annotations

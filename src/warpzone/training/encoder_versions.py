@@ -11,7 +11,7 @@ from warpzone.evaluation.trained import TrainedPolicy, make_network, policy_spac
 from warpzone.models.build import make_model
 from warpzone.models.tile_encoder import widened_inputs
 
-_LATEST = "tiles-v2"
+LATEST = "tiles-v2"
 _EARLIER = ("auto", "tiles")  # Policies that were trained before there was another one have 'auto'.
 _FIRST_LAYER = "encoder.first.weight"
 
@@ -28,12 +28,12 @@ def with_encoder_of(policy: TrainedPolicy, config: TrainConfig) -> TrainedPolicy
     """
     own = policy.config
     if (
-        config.model.encoder != _LATEST
+        config.model.encoder != LATEST
         or own.env.obs != "tiles"
         or own.model.encoder not in _EARLIER
     ):
         return policy
-    later = replace(own, model=replace(own.model, encoder=_LATEST))
+    later = replace(own, model=replace(own.model, encoder=LATEST))
     encoder = make_model(later.model, *policy_spaces(later)).encoder
     assert isinstance(encoder.first, nn.Linear)
     weights = dict(policy.model.state_dict())

@@ -17,7 +17,7 @@ from warpzone.training.encoder_versions import with_encoder_of
 
 # Logit of an action that the policy did not have, relative to the smallest bias.
 _NEW_ACTION = -1.0
-_NETWORK = ("hidden", "heads", "memory", "memory_size", "memory_window")
+_NETWORK = ("encoder", "hidden", "heads", "memory", "memory_size", "memory_window")
 
 
 def initial_weights(config: TrainConfig) -> dict[str, Tensor] | None:
@@ -38,7 +38,7 @@ def initial_weights(config: TrainConfig) -> dict[str, Tensor] | None:
     policy = load_policy(Path(config.run.init_from), levels[0] if len(levels) == 1 else None)
     check_observations(policy, config, "run.init_from")
     policy = with_encoder_of(policy, config)
-    for name in ("encoder", *_NETWORK):
+    for name in _NETWORK:
         theirs, ours = getattr(policy.config.model, name), getattr(config.model, name)
         if theirs != ours:
             raise ConfigError(

@@ -24,7 +24,7 @@ from warpzone.models.tile_encoder import TileEncoder
 from warpzone.models.tree import Tree
 from warpzone.runs.checkpoint import sha256_of
 from warpzone.runs.levels import trained_levels
-from warpzone.training.encoder_versions import with_encoder_of
+from warpzone.training.encoder_versions import LATEST, with_encoder_of
 from warpzone.training.initial_weights import check_observations
 
 _log = logging.getLogger(__name__)
@@ -139,6 +139,7 @@ def _make_teacher(
 ) -> _Teacher:
     check_observations(policy, config, "the teacher")
     _check_memory(policy)
+    _check_encoder(policy, config)
     own = resolve_actions(policy.config.env.actions)
     missing = [describe_buttons(byte) for byte in own if byte not in buttons]
     if missing:
@@ -152,6 +153,16 @@ def _make_teacher(
         store_by_input(encoder.first)
         encoder.read_lists_with(kernel)
     return _Teacher(policy, torch.tensor([buttons.index(byte) for byte in own]))
+
+
+def _check_encoder(policy: TrainedPolicy, config: TrainConfig) -> None:
+    """Refuses a teacher with inputs that the student lacks; the opposite is converted."""
+    theirs, ours = policy.config.model.encoder, config.model.encoder
+    if theirs == LATEST and ours != LATEST:
+        raise ConfigError(
+            f"the teacher {policy.path.name} has model.encoder {theirs!r}, but this run has "
+            f"{ours!r}; give --encoder {theirs}"
+        )
 
 
 def _check_memory(policy: TrainedPolicy) -> None:
