@@ -38,6 +38,43 @@ bool is_harmless(std::uint8_t type, std::uint8_t state) {
   return can_be_stunned && (state & kMovingShell) == 0 && (state & kPhase) >= kStunned;
 }
 
+constexpr std::uint8_t kBlooper = 0x07;
+constexpr std::uint8_t kGrayCheepCheep = 0x0A;
+constexpr std::uint8_t kRedCheepCheep = 0x0B;
+constexpr std::int32_t kVelocityUnit = 16;
+
+void set_blooper_velocity(const std::uint8_t* ram, int slot, Object& blooper) {
+  constexpr std::uint8_t kSinks = 2;  // A bit of the phase, which is kept in place of a speed.
+  constexpr std::uint8_t kRight = 1;
+  const std::int32_t sideways = ram[ram::kEnemyXSpeed + slot] * kVelocityUnit;
+  blooper.x_velocity = ram[ram::kEnemyDirection + slot] == kRight ? sideways : -sideways;
+  blooper.y_velocity = -ram[ram::kEnemyYForce + slot] * kVelocityUnit;
+  if ((ram[ram::kEnemyYSpeed + slot] & kSinks) != 0) {
+    blooper.y_velocity += kVelocityUnit / 2;  // Every other frame.
+  }
+}
+
+void set_cheep_cheep_velocity(const std::uint8_t* ram, int slot, Object& fish) {
+  constexpr std::uint8_t kSinks = 0x10;
+  constexpr int kFirstThatRises = 2;  // Those in the first slots swim straight ahead.
+  fish.x_velocity = fish.type == kGrayCheepCheep ? -kVelocityUnit / 4 : -kVelocityUnit / 2;
+  if (slot >= kFirstThatRises) {
+    const std::int32_t slope = kVelocityUnit / 8;
+    fish.y_velocity = ram[ram::kEnemyXSpeed + slot] >= kSinks ? slope : -slope;
+  }
+}
+
+void set_velocity(const std::uint8_t* ram, int slot, Object& object) {
+  if (object.type == kBlooper) {
+    set_blooper_velocity(ram, slot, object);
+  } else if (object.type == kGrayCheepCheep || object.type == kRedCheepCheep) {
+    set_cheep_cheep_velocity(ram, slot, object);
+  } else {
+    object.x_velocity = object.x_speed;
+    object.y_velocity = object.y_speed * kVelocityUnit;
+  }
+}
+
 Object read_slot(const std::uint8_t* ram, int slot) {
   Object object;
   object.type = ram[ram::kEnemyType + slot];
@@ -55,6 +92,7 @@ Object read_slot(const std::uint8_t* ram, int slot) {
   } else {
     object.x_speed = as_signed(ram[ram::kEnemyXSpeed + slot]);
     object.y_speed = as_signed(ram[ram::kEnemyYSpeed + slot]);
+    set_velocity(ram, slot, object);
   }
   return object;
 }
@@ -68,6 +106,8 @@ Object read_hammer(const std::uint8_t* ram, int slot) {
   object.y = (ram[ram::kMiscYPage + slot] - 1) * 256 + ram[ram::kMiscY + slot];
   object.x_speed = as_signed(ram[ram::kMiscXSpeed + slot]);
   object.y_speed = as_signed(ram[ram::kMiscYSpeed + slot]);
+  object.x_velocity = object.x_speed;
+  object.y_velocity = object.y_speed * kVelocityUnit;
   return object;
 }
 

@@ -41,6 +41,8 @@ inline constexpr Address kEnemyX = 0x87;
 inline constexpr Address kEnemyYSpeed = 0xA0;       ///< Fire bars keep their angle (0-31) here.
 inline constexpr Address kFireBarDirection = 0x34;  ///< Not 0: counterclockwise.
 inline constexpr Address kFireBarSpin = 0x388;      ///< Per frame, in 1/256 of a step of the angle.
+inline constexpr Address kEnemyDirection = 0x46;    ///< 1 right, 2 left.
+inline constexpr Address kEnemyYForce = 0x434;      ///< Bloopers: pixels per frame upwards.
 inline constexpr Address kEnemyYPage = 0xB6;
 inline constexpr Address kEnemyY = 0xCF;
 

@@ -280,6 +280,40 @@ TEST(a_hammer_falls_in_the_next_features_only) {
   CHECK_EQ(feature(features, "object1_next_y"), feature(features, "object1_y") + 12);
 }
 
+TEST(next_features_know_how_bloopers_swim) {
+  constexpr std::uint8_t kBlooper = 0x07;
+  Memory memory = scene();
+  put_enemy(memory, 0, kBlooper, 360, 176);
+  memory[ram::kEnemyDirection] = 2;  // to the left
+  memory[ram::kEnemyXSpeed] = 2;     // two pixels per frame
+  memory[ram::kEnemyYForce] = 2;     // and two upwards
+  Features features = features_of(memory);
+  const int x = feature(features, "object1_x"), y = feature(features, "object1_y");
+  CHECK_EQ(feature(features, "object1_next_x"), x - 8);
+  CHECK_EQ(feature(features, "object1_next_y"), y - 8);
+  memory[ram::kEnemyDirection] = 1;
+  CHECK_EQ(feature(features_of(memory), "object1_next_x"), x + 8);
+  memory[ram::kEnemyXSpeed] = memory[ram::kEnemyYForce] = 0;
+  memory[ram::kEnemyYSpeed] = 2;  // not a speed: it sinks, one pixel every other frame
+  features = features_of(memory);
+  CHECK_EQ(feature(features, "object1_next_x"), x);
+  CHECK_EQ(feature(features, "object1_next_y"), y + 2);
+  CHECK_EQ(feature(features, "object1_fall"), 128 + 2 * 16);  // as policies of version 1 know it
+}
+
+TEST(next_features_know_how_cheep_cheeps_swim) {
+  Memory memory = scene();
+  put_enemy(memory, 0, 0x0A, 360, 176);
+  memory[ram::kEnemyXSpeed] = 0x10;  // not a speed
+  Features features = features_of(memory);
+  const int x = feature(features, "object1_x"), y = feature(features, "object1_y");
+  CHECK_EQ(feature(features, "object1_next_x"), x - 1);
+  CHECK_EQ(feature(features, "object1_next_y"), y);
+  memory = scene();
+  put_enemy(memory, 3, 0x0B, 360, 170);
+  CHECK_EQ(feature(features_of(memory), "object1_next_x"), x - 2);
+}
+
 TEST(a_fire_bar_turns_ahead_in_its_direction) {
   Memory memory = scene();
   put_enemy(memory, 0, 0x1B, 384, 96);

@@ -17,7 +17,7 @@ _TILE = 16
 # A larger jump between two frames is a pipe, or a maze that sends Mario back.
 _MAX_FRAME_STEP = 64
 _SCREEN_WIDTH = 256
-_DETOUR_FRAMES = 64
+_DETOUR_FRAMES = 16
 _OTHER_AREA = 1 << 20  # Distance between positions in different areas, in pixels.
 #: Area, x and y, as `MarioVectorEnv.set_route` takes them.
 Point = tuple[int, int, int]
@@ -70,8 +70,8 @@ def start_states(solution: Solution, spacing: int = 64, rom: RomPath = None) -> 
     swims, and the frame is the first of a solution step: playing
     `solution.inputs[frame // solution.frame_skip:]` completes the level.
 
-    Detours of a second or more are not part of the route but get states as well: in 8-4 a hidden
-    block has to be hit before Mario comes past again.
+    Detours are not part of the route but get states as well: in 8-4 a hidden block has to be hit
+    before Mario comes past again, and he has to climb it to reach the next pipe.
     """
     return route_and_start_states(solution, spacing, rom)[1]
 
