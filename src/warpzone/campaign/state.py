@@ -31,6 +31,7 @@ _FREE = (
     "campaign.rounds",
     "campaign.generalist",
     "campaign.generalist_steps",
+    "campaign.generalist_refine_steps",
     "campaign.jobs",
 )
 
