@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+import zlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -126,11 +127,11 @@ def test_an_enlarged_environment_shows_the_image_that_the_network_sees(
     facts, (_, view) = last.details[3]
     assert facts["tiles"] == []
     assert view[0] == VIEW
-    colors = view[1]
-    pixels = np.frombuffer(view[8 + 3 * colors + 2 :], np.uint8).reshape(84, 2 * 84)
+    colors, body = view[1], zlib.decompress(view[8:], wbits=-15)
+    pixels = np.frombuffer(body[3 * colors + 2 :], np.uint8).reshape(84, 2 * 84)
     seen, _ = trainer.env.observe()
     newest = seen[3][-planes:].mean(0)
-    palette = np.frombuffer(view[8 : 8 + 3 * colors], np.uint8).reshape(-1, 3).mean(1)
+    palette = np.frombuffer(body[: 3 * colors], np.uint8).reshape(-1, 3).mean(1)
     assert np.abs(palette[pixels[:, 84:]] - newest).max() <= 26
     player.close()
     trainer.close()

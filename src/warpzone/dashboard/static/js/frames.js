@@ -1,4 +1,4 @@
-// Frames from the server: pixels are indices of a palette that comes with them.
+// Frames from the server: pixels are indices of a palette that comes with them. All but the header is compressed.
 
 export const WALL = 1;
 export const DETAIL = 2;
@@ -7,21 +7,53 @@ export const VIEW = 4;
 
 const HEADER = 8;
 
+// Unpacks messages and hands them to `show`, one at a time. Of messages that arrive meanwhile, only the newest of each
+// kind counts, so a slow browser misses frames instead of falling behind.
+export class FrameReader {
+  constructor(show) {
+    this.show = show;
+    this.waiting = new Map();
+    this.busy = false;
+  }
+
+  async push(buffer) {
+    this.waiting.set(new Uint8Array(buffer)[0], buffer);
+    if (this.busy) return;
+    this.busy = true;
+    try {
+      while (this.waiting.size) {
+        const [kind, next] = this.waiting.entries().next().value;
+        this.waiting.delete(kind);
+        this.show(await unpack(next));
+      }
+    } finally {
+      this.busy = false;
+    }
+  }
+}
+
+async function inflated(buffer) {
+  const stream = new Blob([buffer]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  return new Response(stream).arrayBuffer();
+}
+
 // Returns {kind, width, height, frames: [{env, pixels}], colors}; pixels are views, not copies.
-export function unpack(buffer) {
-  const view = new DataView(buffer);
-  const kind = view.getUint8(0);
-  const colorCount = view.getUint8(1);
-  const count = view.getUint16(2, true);
-  const width = view.getUint16(4, true);
-  const height = view.getUint16(6, true);
-  const bytes = new Uint8Array(buffer);
+async function unpack(buffer) {
+  const header = new DataView(buffer, 0, HEADER);
+  const kind = header.getUint8(0);
+  const colorCount = header.getUint8(1);
+  const count = header.getUint16(2, true);
+  const width = header.getUint16(4, true);
+  const height = header.getUint16(6, true);
+  const body = await inflated(buffer.slice(HEADER));
+  const view = new DataView(body);
+  const bytes = new Uint8Array(body);
   const colors = new Uint32Array(256).fill(0xff000000);
   for (let index = 0; index < colorCount; index++) {
-    const at = HEADER + 3 * index;
+    const at = 3 * index;
     colors[index] = 0xff000000 | (bytes[at + 2] << 16) | (bytes[at + 1] << 8) | bytes[at];
   }
-  const numbers = HEADER + 3 * colorCount;
+  const numbers = 3 * colorCount;
   const pixels = numbers + 2 * count;
   const size = width * height;
   const frames = [];

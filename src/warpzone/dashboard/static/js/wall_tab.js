@@ -3,7 +3,7 @@
 import { socket } from "./api.js";
 import { h, replace } from "./dom.js";
 import { EnvDetail } from "./env_detail.js";
-import { DETAIL, draw, unpack, VIEW, WALL } from "./frames.js";
+import { DETAIL, draw, FrameReader, VIEW, WALL } from "./frames.js";
 import { t } from "./i18n.js";
 
 const RETRY_SECONDS = 3;
@@ -40,8 +40,7 @@ export function openWall(body, context) {
     return tiles.get(env);
   }
 
-  function show(buffer) {
-    const message = unpack(buffer);
+  function show(message) {
     if (message.kind === WALL) {
       for (const frame of message.frames) draw(tileOf(frame.env).canvas, message.width, message.height, frame.pixels, message.colors);
       wall.dataset.frames = Number(wall.dataset.frames ?? 0) + 1;
@@ -55,10 +54,11 @@ export function openWall(body, context) {
 
   function connect() {
     connection = socket("ws/wall", { run: context.id });
+    const reader = new FrameReader(show);
     connection.addEventListener("open", tell);
     connection.addEventListener("message", (event) => {
       if (typeof event.data !== "string") {
-        show(event.data);
+        reader.push(event.data);
         return;
       }
       const message = JSON.parse(event.data);

@@ -4,7 +4,7 @@ import { get, socket } from "./api.js";
 import { h, replace } from "./dom.js";
 import { BUTTONS, drawActions, drawPads } from "./env_detail.js";
 import { exact } from "./format.js";
-import { draw, unpack } from "./frames.js";
+import { draw, FrameReader } from "./frames.js";
 import { t } from "./i18n.js";
 
 const KEYS = { ArrowUp: "UP", ArrowDown: "DOWN", ArrowLeft: "LEFT", ArrowRight: "RIGHT", x: "A", z: "B", Enter: "START", Shift: "SELECT" };
@@ -66,6 +66,7 @@ class Game {
       return;
     }
     this.status.textContent = t("watch_loading");
+    this.reader = new FrameReader(({ width, height, frames, colors }) => draw(this.screen, width, height, frames[0].pixels, colors));
     const connection = socket("ws/watch", { policy: this.policy.value, level: this.level.value });
     this.connection = connection;
     connection.addEventListener("message", (event) => {
@@ -78,8 +79,7 @@ class Game {
 
   receive(data) {
     if (typeof data !== "string") {
-      const message = unpack(data);
-      draw(this.screen, message.width, message.height, message.frames[0].pixels, message.colors);
+      this.reader.push(data);
       return;
     }
     const { status, facts } = JSON.parse(data);
