@@ -25,7 +25,7 @@ COLORS = _native.color_table().tobytes()
 def frame_message(
     kind: int, envs: Sequence[int], images: Sequence[NDArray[np.uint8]], palette: bytes
 ) -> bytes:
-    """Frames for `js/frames.js`: a header; then palette, numbers of environments and pixels, deflated.
+    """Frames for `js/frames.js`: a header, then palette, numbers and pixels, compressed.
 
     Args:
         kind: Tells kinds of messages apart.
