@@ -18,8 +18,11 @@ The contestants take turns, and the best turn of each counts. A turn ends with a
 slow contestants exceed `--seconds`.
 
 PufferLib is not installed automatically: its build downloads files from GitHub and fails with a
-CPU version of PyTorch if `nvcc` is on the PATH. Install it into its own virtual environment, after
-`torch==2.13.0`, with `pip install --no-build-isolation pufferlib==3.0.0`.
+CPU version of PyTorch if `nvcc` is on the PATH. Install `torch==2.13.0`, `cython` and
+`setuptools<81` into a virtual environment of its own, then its requirements. Without GitHub, unpack
+the source distribution, create the folders that it would download (`raylib-5.5_webassembly`,
+`box2d-web`, `box2d-linux-amd64`), delete every `pufferlib/ocean/*/binding.c` except Breakout's, and
+run `pip install --no-build-isolation --no-deps .` there.
 """
 
 from __future__ import annotations
