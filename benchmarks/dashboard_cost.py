@@ -85,7 +85,9 @@ async def _watch(address: str) -> int:
     with suppress(asyncio.CancelledError):  # The phase is over.
         async with watched_run.connect_wall(address) as socket:
             async for message in socket:
-                count += isinstance(message, bytes)
+                if isinstance(message, bytes):
+                    count += 1
+                    await socket.send(watched_run.CONFIRMATION)
     return count
 
 

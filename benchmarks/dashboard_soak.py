@@ -41,9 +41,12 @@ class Client:
         """Receives frames until it is cancelled."""
         async with watched_run.connect_wall(address) as socket:
             async for message in socket:
-                self.frames += isinstance(message, bytes)
+                if not isinstance(message, bytes):
+                    continue
+                self.frames += 1
                 if self.is_slow:
                     await asyncio.sleep(SLOW_SECONDS)
+                await socket.send(watched_run.CONFIRMATION)
 
 
 async def soak(given: argparse.Namespace) -> None:

@@ -18,6 +18,8 @@ from websockets.typing import Origin
 from warpzone.runs.directory import RunDirectory
 
 TOKEN = "a-token-for-benchmarks"
+CONFIRMATION = '{"shown": true}'
+"""What a browser answers to every message with frames."""
 _START_SECONDS = 300.0
 
 

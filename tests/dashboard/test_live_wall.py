@@ -246,6 +246,7 @@ def test_a_browser_gets_the_games_of_a_run_and_costs_nothing_afterwards(tmp_path
                     message = socket.recv(timeout=60)
                     if isinstance(message, bytes):
                         kinds.add(message[0])
+                        socket.send(json.dumps({"shown": True}))
                     else:
                         facts = json.loads(message).get("detail", facts)
                 assert facts["env"] == 3

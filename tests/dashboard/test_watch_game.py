@@ -110,6 +110,8 @@ def test_a_browser_watches_steps_and_takes_over(rom_path: Path, tmp_path: Path) 
         def until(wanted: Any) -> dict[str, Any]:
             while True:
                 message = socket.recv(timeout=60)
+                if isinstance(message, bytes):
+                    socket.send(json.dumps({"shown": True}))
                 facts = {} if isinstance(message, bytes) else json.loads(message).get("facts", {})
                 if facts and wanted(facts):
                     return dict(facts)

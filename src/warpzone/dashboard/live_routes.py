@@ -10,7 +10,13 @@ from fastapi import APIRouter, WebSocket, WebSocketDisconnect
 from warpzone.dashboard.live_player import LiveMoment
 from warpzone.dashboard.live_wall import Viewer
 from warpzone.dashboard.state import state_of_request
-from warpzone.dashboard.streaming import LatestOnly, parse_message, until_one_ends
+from warpzone.dashboard.streaming import (
+    LatestOnly,
+    is_confirmation,
+    parse_message,
+    send,
+    until_one_ends,
+)
 from warpzone.errors import RunError
 
 router = APIRouter()
@@ -34,7 +40,7 @@ async def wall(socket: WebSocket, run: str) -> None:
             await socket.close()
         return
     try:
-        await until_one_ends(_send(socket, latest, viewer), _receive(socket, viewer))
+        await until_one_ends(_send(socket, latest, viewer), _receive(socket, latest, viewer))
     finally:
         shown.remove(viewer)
 
@@ -43,19 +49,23 @@ async def _send(socket: WebSocket, latest: LatestOnly, viewer: Viewer) -> None:
     while True:
         item: LiveMoment | str = await latest.take()
         if isinstance(item, str):
-            await socket.send_json({"status": item})
+            await send(socket, {"status": item})
+            latest.confirm()
             continue
-        await socket.send_bytes(item.wall)
+        await send(socket, item.wall)
         detail = item.details.get(-1 if viewer.detail is None else viewer.detail)
         if detail is not None:
-            await socket.send_json({"detail": detail[0]})
+            await send(socket, {"detail": detail[0]})
             for message in detail[1]:
-                await socket.send_bytes(message)
+                await send(socket, message)
 
 
-async def _receive(socket: WebSocket, viewer: Viewer) -> None:
+async def _receive(socket: WebSocket, latest: LatestOnly, viewer: Viewer) -> None:
     while True:
         message = parse_message(await socket.receive_text())
+        if is_confirmation(message):
+            latest.confirm()
+            continue
         detail = message.get("detail")
         valid = type(detail) is int and 0 <= detail < _MOST_ENV
         viewer.detail = detail if valid else None

@@ -10,7 +10,13 @@ from fastapi import APIRouter, Query, WebSocket
 from warpzone import _native
 from warpzone.dashboard.run_routes import State
 from warpzone.dashboard.state import state_of_request
-from warpzone.dashboard.streaming import LatestOnly, parse_message, until_one_ends
+from warpzone.dashboard.streaming import (
+    LatestOnly,
+    is_confirmation,
+    parse_message,
+    send,
+    until_one_ends,
+)
 from warpzone.dashboard.watch_session import WatchSession
 from warpzone.rom.image import SMB
 
@@ -42,7 +48,7 @@ async def watch(
     session = WatchSession(partial(state.policies.load, policy), level or None, latest.put)
     state.games.add(session)
     try:
-        await until_one_ends(_send(socket, latest), _receive(socket, session))
+        await until_one_ends(_send(socket, latest), _receive(socket, latest, session))
     finally:
         session.close()
         state.games.discard(session)
@@ -52,13 +58,18 @@ async def _send(socket: WebSocket, latest: LatestOnly) -> None:
     while True:
         item = await latest.take()
         if isinstance(item, str):
-            await socket.send_json({"status": item})
+            await send(socket, {"status": item})
+            latest.confirm()
             continue
         facts, frame = item
-        await socket.send_json({"facts": facts})
-        await socket.send_bytes(frame)
+        await send(socket, {"facts": facts})
+        await send(socket, frame)
 
 
-async def _receive(socket: WebSocket, session: WatchSession) -> None:
+async def _receive(socket: WebSocket, latest: LatestOnly, session: WatchSession) -> None:
     while True:
-        session.tell(parse_message(await socket.receive_text()))
+        message = parse_message(await socket.receive_text())
+        if is_confirmation(message):
+            latest.confirm()
+        else:
+            session.tell(message)

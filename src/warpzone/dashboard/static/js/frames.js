@@ -5,20 +5,30 @@ export const DETAIL = 2;
 export const SCREEN = 3;
 export const VIEW = 4;
 
+const CONFIRMED = new Set([WALL, SCREEN]);
 const HEADER = 8;
 
 // Unpacks messages and hands them to `show`, one at a time. Of messages that arrive meanwhile, only the newest of each
-// kind counts, so a slow browser misses frames instead of falling behind.
+// kind counts, so a slow browser misses frames instead of falling behind. It confirms frames, since the server has only
+// two of them on their way at a time: a slow connection misses frames, too.
 export class FrameReader {
-  constructor(show) {
+  constructor(connection, show) {
+    this.connection = connection;
     this.show = show;
     this.waiting = new Map();
     this.busy = false;
   }
 
   async push(buffer) {
-    this.waiting.set(new Uint8Array(buffer)[0], buffer);
-    if (this.busy) return;
+    const kind = new Uint8Array(buffer)[0];
+    this.waiting.set(kind, buffer);
+    if (!this.busy) await this.showWaiting();
+    if (CONFIRMED.has(kind) && this.connection.readyState === WebSocket.OPEN) {
+      this.connection.send(JSON.stringify({ shown: true }));
+    }
+  }
+
+  async showWaiting() {
     this.busy = true;
     try {
       while (this.waiting.size) {

@@ -54,7 +54,7 @@ export function openWall(body, context) {
 
   function connect() {
     connection = socket("ws/wall", { run: context.id });
-    const reader = new FrameReader(show);
+    const reader = new FrameReader(connection, show);
     connection.addEventListener("open", tell);
     connection.addEventListener("message", (event) => {
       if (typeof event.data !== "string") {

@@ -66,9 +66,11 @@ class Game {
       return;
     }
     this.status.textContent = t("watch_loading");
-    this.reader = new FrameReader(({ width, height, frames, colors }) => draw(this.screen, width, height, frames[0].pixels, colors));
     const connection = socket("ws/watch", { policy: this.policy.value, level: this.level.value });
     this.connection = connection;
+    this.reader = new FrameReader(connection, ({ width, height, frames, colors }) => {
+      if (connection === this.connection) draw(this.screen, width, height, frames[0].pixels, colors);
+    });
     connection.addEventListener("message", (event) => {
       if (connection === this.connection) this.receive(event.data);
     });
