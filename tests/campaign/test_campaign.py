@@ -13,7 +13,6 @@ import pytest
 from small_campaign import FLAGS, made_up_row, small_config
 
 from warpzone import cli
-from warpzone.campaign import plan
 from warpzone.campaign import task_training as module
 from warpzone.campaign.board_files import Added, publish
 from warpzone.campaign.board_json import read_board
@@ -30,12 +29,7 @@ from warpzone.campaign.state import (
     write_state,
 )
 from warpzone.campaign.task_training import TaskTraining, pause_after
-from warpzone.config import (
-    TrainConfig,
-    make_config,
-    with_rewards_after_teachers,
-    with_teachers,
-)
+from warpzone.config import TrainConfig, make_config, with_teachers
 from warpzone.errors import ResumeError, ScoreboardError
 from warpzone.system.signals import StopRequest
 
@@ -51,8 +45,6 @@ class World:
     sessions: list[tuple[str, int]] = field(default_factory=list)
     """Run and steps that were allowed."""
     teachers: list[str] = field(default_factory=list)
-    initial: list[str] = field(default_factory=list)
-    """Run or checkpoint whose weights each session starts with."""
     seeds: list[int] = field(default_factory=list)
     reported: list[str] = field(default_factory=list)
     now: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -64,7 +56,6 @@ class World:
             return stop
         self.sessions.append((run.name, config.run.steps))
         self.teachers.append(config.distill.teachers)
-        self.initial.append(config.run.init_from)
         steps, clears, ending.promised = self.skills[run.name].pop(0)
         self.now[run.name] = steps, clears
         return stop
@@ -91,7 +82,6 @@ class World:
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     world = World(tmp_path, {})
     monkeypatch.setattr(module, "find_latest", lambda run: run)
-    monkeypatch.setattr(plan, "find_latest", lambda run: run)
     monkeypatch.setattr(module, "find_best", lambda run: None)
     monkeypatch.setattr(module, "load_policy", lambda path: path)
     monkeypatch.setattr(
@@ -192,30 +182,9 @@ def test_a_generalist_learns_from_the_policies_of_the_last_round(world: World) -
     assert len(world.sessions) == 4, "nothing is trained twice"
 
 
-def test_a_generalist_can_continue_with_rewards(world: World) -> None:
-    world.skills = {
-        "1-1": [(1000, 50, False)],
-        "1-2": [(1000, 60, False)],
-        "generalist": [(5000, 70, False)],
-        "generalist-refined": [(8000, 85, False)],
-    }
-    options = {"generalist": True, "generalist_steps": 5000, "generalist_refine_steps": 8000}
-    go(world, **options)
-    assert world.sessions[2:] == [("generalist", 5000), ("generalist-refined", 8000)]
-    policies, runs = world.folder / "policies", world.folder / "runs"
-    assert world.teachers[2:] == [str(policies), ""]
-    assert world.initial[2:] == ["", str(runs / "generalist")]
-    go(world, **options)
-    assert len(world.sessions) == 4, "nothing is trained twice"
-
-
-def test_generalists_keep_the_actions_of_their_teachers() -> None:
-    config = make_config("campaign", environment={}, actions="complex", from_solutions="included")
-    distilled = with_teachers(config, "policies")
-    refined = with_rewards_after_teachers(config, "generalist")
-    assert distilled.env.actions == refined.env.actions == "complex"
-    assert distilled.model == refined.model, "the same network"
-    assert (distilled.starts.solutions, refined.starts.solutions) == ("", "included")
+def test_a_generalist_has_the_actions_of_its_teachers() -> None:
+    config = make_config("campaign", environment={}, actions="complex")
+    assert with_teachers(config, "policies").env.actions == "complex"
 
 
 def test_a_distillation_uses_its_whole_budget() -> None:
@@ -325,7 +294,6 @@ def test_another_configuration_is_refused_by_name_and_budgets_are_free(tmp_path:
     [
         (["--levels", "9-1"], "'9-1'"),
         (["--together", "--generalist"], "exclude each other"),
-        (["--generalist-refine-steps", "9M"], "needs --generalist"),
         (["--goal", "1.5"], "--goal is 1.5"),
         (["--rounds", "0"], "--rounds is 0; it must be from 1 to 10,000"),
         (["--level", "1-2"], "has no option --level; did you mean --levels?"),

@@ -77,7 +77,7 @@ class Campaign:
         """
         for number in range(1, self._options.rounds + 1):
             for task in self._unfinished(number):
-                waits = task.comes_last and (busy or failed)
+                waits = task.distills and (busy or failed)
                 if task.name not in busy and task.name not in failed and not waits:
                     return Step(task, number)
         return None
@@ -112,7 +112,7 @@ class Campaign:
         return [task for task in self._tasks if not self._is_finished(task, number)]
 
     def _is_finished(self, task: Task, number: int) -> bool:
-        if task.comes_last and number < self._options.rounds:
+        if task.distills and number < self._options.rounds:
             return True  # It learns from what the last round gives.
         return is_reached(self.board, task) or self._state.of(task.name).rounds >= number
 

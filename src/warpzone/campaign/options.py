@@ -35,14 +35,6 @@ class CampaignOptions:
         at_most=10**15,
         metavar="STEPS",
     )
-    generalist_refine_steps: int = option(
-        0,
-        "Environment steps for which the distilled policy then learns from rewards on all levels, "
-        "with the preset generalist; 0 leaves this out. 60M take about two hours on two cores.",
-        at_least=0,
-        at_most=10**15,
-        metavar="STEPS",
-    )
     goal: float = option(
         0.9,
         "Clear rate in fresh episodes at which a level is done.",

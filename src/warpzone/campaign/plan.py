@@ -7,16 +7,15 @@ from pathlib import Path
 
 from warpzone.campaign.options import CampaignOptions
 from warpzone.campaign.scoreboard import all_levels
-from warpzone.config import TrainConfig, with_rewards_after_teachers, with_teachers
+from warpzone.config import TrainConfig, with_teachers
 from warpzone.config.option import options_of
 from warpzone.config.values import check_value
 from warpzone.envs.setup import expand_levels
 from warpzone.errors import ConfigError
 from warpzone.evaluation.policy_folder import INSIDE
-from warpzone.runs.checkpoint_store import find_latest
 from warpzone.runs.levels import held_out_levels
 
-_TOGETHER, _GENERALIST, _REFINED = "together", "generalist", "refined"
+_TOGETHER, _GENERALIST = "together", "generalist"
 
 
 @dataclass(frozen=True)
@@ -27,18 +26,11 @@ class Task:
         name: Name of the run.
         levels: Levels that it trains on.
         distills: Whether it learns from the campaign's policies, once they are trained.
-        continues: Run whose policy it improves with rewards, once that run has ended.
     """
 
     name: str
     levels: tuple[str, ...]
     distills: bool = False
-    continues: str = ""
-
-    @property
-    def comes_last(self) -> bool:
-        """Whether it needs what all runs before it have learned."""
-        return self.distills or bool(self.continues)
 
 
 @dataclass(frozen=True)
@@ -59,8 +51,6 @@ def verify_options(options: CampaignOptions) -> None:
         check_value(option, getattr(options, option.name), f"--{option.flag}")
     if options.together and options.generalist:
         raise ConfigError("--together and --generalist exclude each other; leave one of them out")
-    if options.generalist_refine_steps and not options.generalist:
-        raise ConfigError("--generalist-refine-steps needs --generalist")
     for level in expand_levels(options.levels):
         if level not in all_levels():
             raise ConfigError(
@@ -78,8 +68,6 @@ def tasks_of(options: CampaignOptions) -> list[Task]:
         # Another round gives other teachers, so it needs a new run.
         name = _GENERALIST if options.rounds == 1 else f"{_GENERALIST}-{options.rounds}"
         tasks.append(Task(name, levels, distills=True))
-        if options.generalist_refine_steps:
-            tasks.append(Task(f"{name}-{_REFINED}", levels, continues=name))
     return tasks
 
 
@@ -87,8 +75,6 @@ def budget_of(config: TrainConfig, options: CampaignOptions, task: Task, rounds:
     """The budget of a run up to the end of a round."""
     if task.distills:
         return Budget(options.generalist_steps, 0.0)
-    if task.continues:
-        return Budget(options.generalist_refine_steps, 0.0)
     share = len(task.levels) * rounds
     steps = options.steps_per_level or config.run.steps
     return Budget(steps * share, options.minutes_per_level * share)
@@ -105,10 +91,6 @@ def config_of(config: TrainConfig, task: Task, runs: Path, steps: int) -> TrainC
     """
     if task.distills:
         config = with_teachers(config, str(runs.parent / INSIDE))
-    if task.continues:
-        distilled = find_latest(runs / task.continues)
-        assert distilled is not None, "the run before it has ended"
-        config = with_rewards_after_teachers(config, str(distilled))
     return replace(
         config,
         env=replace(config.env, level=",".join(task.levels)),

@@ -31,7 +31,6 @@ _FREE = (
     "campaign.rounds",
     "campaign.generalist",
     "campaign.generalist_steps",
-    "campaign.generalist_refine_steps",
     "campaign.jobs",
 )
 

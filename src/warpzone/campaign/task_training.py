@@ -86,8 +86,8 @@ class TaskTraining:
         config = config_of(self._config, task, run.parent, budget.steps)
         while True:
             state = task_state(self._folder, task.name)
-            # A generalist uses its whole budget, since its learning rate falls with the steps.
-            goal = math.inf if task.comes_last else self._options.goal
+            # A distillation uses its whole budget, since its learning rate falls with the steps.
+            goal = math.inf if task.distills else self._options.goal
             ending = Ending(task.levels, goal, budget, state.check_from)
             stop = self._train(run, config, ending)
             if stop:

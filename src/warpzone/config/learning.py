@@ -18,8 +18,8 @@ class ModelOptions:
         "auto",
         "Network that encodes observations: space-to-depth, nature or impala for pixels, tiles-v2 "
         "or tiles for tiles, or an encoder registered by a plug-in; 'auto' selects space-to-depth "
-        "or tiles, and the presets campaign, refine and generalist select tiles-v2, which has more "
-        "inputs. impala is meant for GPUs.",
+        "or tiles, and the presets campaign and refine select tiles-v2, which has more inputs. "
+        "impala is meant for GPUs.",
         registry="encoder",
         metavar="NAME",
     )

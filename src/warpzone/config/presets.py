@@ -26,30 +26,6 @@ _GPU: dict[str, dict[str, Any]] = {
     "replay": {"capacity": 0},
 }
 
-# For policies that already clear their level in part. In "campaign", 20 steps of waiting cost as
-# much as a chance of 9 % to die, so policies run where they should wait; here it is 3 %.
-_REFINE: dict[str, dict[str, Any]] = {
-    "env": {"obs": "tiles", "actions": "simple", "num_envs": 256, "reseed_game": True},
-    "starts": {"random_steps": 24},
-    "reward": {"time": 0.002, "death": 3.0},
-    # Large batches at a high rate: the remaining failures are rare, so gradients are noisy.
-    "learn": {
-        "gamma": 0.999,
-        "progress_gamma": 0.95,
-        "stagnation_penalty": 3.0,  # As for a death: neither clears the level.
-        "epochs": 3,
-        "minibatch_size": 2048,
-        "learning_rate": 7e-4,
-        "lr_schedule": "cosine",
-        "lr_success_factor": 1.0,
-        "ent_coef": 0.002,
-        "ent_coef_at_success": 0.0005,
-        "ent_coef_fade": 0.5,
-        "ema_decay": 0.98,
-    },
-    "run": {"steps": 4_000_000, "video_minutes": 0.0},
-}
-
 _PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "cpu": {"run": {"steps": 2_000_000}},
     "cpu-quick": {
@@ -70,34 +46,29 @@ _PRESETS: dict[str, dict[str, dict[str, Any]]] = {
         },
         "run": {"steps": 2_000_000, "video_minutes": 0.0},
     },
-    "refine": _REFINE,
-    # One policy for many levels. In a batch of the size of "refine", each of 32 levels would have
-    # so few steps that its advantages would be noise. In a whole game, Mario brings power-ups.
-    "generalist": merged(
-        _REFINE,
-        {
-            "env": {
-                "level": "all",
-                "level_order": "curriculum",
-                "num_envs": 512,
-                "random_power": 0.35,
-                "max_steps": 3000,
-            },
-            "reward": {"power": 0.5},
-            "model": {"hidden": 512, "eval_temperature": 0.625},
-            "learn": {
-                "epochs": 2,
-                "minibatch_size": 4096,
-                "learning_rate": 3e-4,
-                "lr_final_factor": 0.05,
-                "ent_coef": 0.001,
-                "advantage_norm": "level",
-                # A distilled policy has no critic, and wrong advantages make it forget.
-                "critic_warmup": 2_500_000,
-            },
-            "run": {"steps": 60_000_000},
+    # For policies that already clear their level in part. In "campaign", 20 steps of waiting cost
+    # as much as a chance of 9 % to die, so policies run where they should wait; here it is 3 %.
+    "refine": {
+        "env": {"obs": "tiles", "actions": "simple", "num_envs": 256, "reseed_game": True},
+        "starts": {"random_steps": 24},
+        "reward": {"time": 0.002, "death": 3.0},
+        # Large batches at a high rate: the remaining failures are rare, so gradients are noisy.
+        "learn": {
+            "gamma": 0.999,
+            "progress_gamma": 0.95,
+            "stagnation_penalty": 3.0,  # As for a death: neither clears the level.
+            "epochs": 3,
+            "minibatch_size": 2048,
+            "learning_rate": 7e-4,
+            "lr_schedule": "cosine",
+            "lr_success_factor": 1.0,
+            "ent_coef": 0.002,
+            "ent_coef_at_success": 0.0005,
+            "ent_coef_fade": 0.5,
+            "ema_decay": 0.98,
         },
-    ),
+        "run": {"steps": 4_000_000, "video_minutes": 0.0},
+    },
     "gpu": merged(
         _GPU,
         {

@@ -46,7 +46,7 @@ _FOR_IMAGES: dict[str, dict[str, Any]] = {
 
 # 1-1 took a quarter more steps with it (seed 0), so quick presets keep the smaller encoder.
 _FOR_HARD_LEVELS = {"model": {"encoder": "tiles-v2"}}
-_HARD_LEVEL_PRESETS = ("campaign", "refine", "generalist")
+_HARD_LEVEL_PRESETS = ("campaign", "refine")
 
 # With solutions, most episodes start within the level.
 _FOR_SOLUTIONS = {"starts": {"share": 0.7}}
@@ -105,30 +105,16 @@ def with_teachers(config: TrainConfig, teachers: str) -> TrainConfig:
     """A configuration that learns from teachers instead of rewards, with what suits that.
 
     Args:
-        config: The resolved configuration of the teachers; its options of exploration are turned
-            off.
+        config: The resolved configuration of the teachers, whose actions the student has; its
+            options of exploration are turned off.
         teachers: A policy file, or a folder of policy files.
     """
     plain: dict[str, dict[str, Any]] = {
+        "env": {"actions": config.env.actions},
         "distill": {"teachers": teachers},
         "starts": {"share": 0.0, "solutions": ""},
     }
-    return _overlaid(config, _FOR_TEACHERS, plain)
-
-
-def with_rewards_after_teachers(config: TrainConfig, distilled: str) -> TrainConfig:
-    """A configuration that improves a distilled policy with rewards, as the preset generalist does.
-
-    Args:
-        config: The resolved configuration of the teachers; its solutions are used.
-        distilled: The checkpoint to start from.
-    """
-    return _overlaid(config, preset_tree("generalist"), {"run": {"init_from": distilled}})
-
-
-def _overlaid(config: TrainConfig, *layers: Partial) -> TrainConfig:
-    """Puts layers over a resolved configuration, which keeps its actions."""
-    changed = overlaid(config, merged(*layers, {"env": {"actions": config.env.actions}}))
+    changed = overlaid(config, merged(_FOR_TEACHERS, plain))
     changed.verify()
     return changed
 

@@ -103,7 +103,6 @@ _DEFAULTS: dict[str, tuple[str, ...]] = {
     "cpu-quick": _BY_TIME,
     "campaign": (*_COMMON, "progress-gamma=0.9:0.99", "reward-time=1e-3:5e-2:log"),
     "refine": (*_COMMON, "reward-time=5e-4:1e-2:log", "reward-death=1:6"),
-    "generalist": (*_COMMON, "reward-time=5e-4:1e-2:log", "random-power=0:0.5"),
     "gpu": (*_COMMON, "gamma=0.94:0.995", "minibatch-size=1024,2048,4096"),
     "gpu-large": (*_COMMON, "gamma=0.94:0.995", "minibatch-size=2048,4096,8192"),
     "stable-async": (*_COMMON, "gamma=0.94:0.995", "minibatch-size=128,256,512"),
