@@ -20,11 +20,10 @@ from torch import Tensor
 
 from warpzone.errors import CheckpointError
 
-_LARGE = 30_000  # Weights of a layer.
+_LARGE = 100_000  # Weights of a layer.
 # Steps of a whole standard deviation are too coarse: a policy for 5-3 then cleared 42 % instead of
-# 79 %. With a quarter, 4-4 was cleared in 289 of 300 episodes, and in 283 with its exact weights;
-# with a third, 8-4 in 137 of 150, with a half in 141, and in 143 with its exact weights.
-_STEPS_PER_DEVIATION = 3
+# 79 %. With a quarter, 4-4 was cleared in 289 of 300 episodes, and in 283 with its exact weights.
+_STEPS_PER_DEVIATION = 4
 _MOST_STEPS = 127
 # Weights may take this much memory, or as many times the compressed length, whichever is more:
 # unused inputs are zeros and compress very well, but whole networks of zeros are of no use.
