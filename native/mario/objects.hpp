@@ -32,7 +32,7 @@ struct Object {
   /// the bytes behind `x_speed` and `y_speed`, which trained policies know as they are.
   std::int32_t x_velocity = 0;
   std::int32_t y_velocity = 0;  ///< Downwards.
-  std::uint8_t angle = 0;    ///< Fire bars: 0 upwards, 8 right, 16 down, 24 left.
+  std::uint8_t angle = 0;       ///< Fire bars: 0 upwards, 8 right, 16 down, 24 left.
   /// Fire bars: the part of the angle below a whole step, and what each frame adds to it, in 1/256.
   std::uint8_t angle_rest = 0;
   std::int32_t spin = 0;
