@@ -18,6 +18,7 @@ _TILE = 16
 _MAX_FRAME_STEP = 64
 _SCREEN_WIDTH = 256
 _DETOUR_FRAMES = 16
+_LONG_DETOUR_FRAMES = 64
 _OTHER_AREA = 1 << 20  # Distance between positions in different areas, in pixels.
 #: Area, x and y, as `MarioVectorEnv.set_route` takes them.
 Point = tuple[int, int, int]
@@ -90,7 +91,8 @@ def route_and_start_states(
             row = trace[frame]
             usable = row[_MEASURED] and row[_IN_CONTROL] and frame % solution.frame_skip == 0
             far = _gap(trace[frames[-1]], row) >= spacing
-            if usable and (far if frame == begin else frame - frames[-1] >= _DETOUR_FRAMES):
+            waited = frame > begin and frame - frames[-1] >= _LONG_DETOUR_FRAMES
+            if usable and (far or waited):
                 frames.append(frame)
                 distances.append(distance)
     blobs = replay(solution, rom, states_at=frames).states
