@@ -33,7 +33,7 @@ def leaves(commands: Mapping[str, type[Command] | Group]) -> Iterator[type[Comma
 OTHERS = {
     *("write", "actor", "learner", "actors-per-node"),
     *("nnodes", "nproc-per-node", "rdzv-backend", "rdzv-endpoint", "standalone"),
-    *("cores", "shm-size", "logdir", "gpu-builds", "only", "wheels", "phases", "seconds"),
+    *("cores", "shm-size", "logdir", "gpu-builds", "only", "wheels", "phases", "seconds", "puffer"),
 }
 KNOWN = {"help", "help-all", "version", *OTHERS} | {
     prefix + option.flag
