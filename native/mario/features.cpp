@@ -156,11 +156,12 @@ void write_next(const std::uint8_t* ram, const Object* object, Writer& out) {
     for (const int value : {128, 128, 0}) out.add(byte(value));
     return;
   }
-  constexpr int kUnit = 16;  // Velocities are in sixteenths of a pixel per frame.
   const int x_speed = static_cast<std::int8_t>(ram[ram::kXSpeed]);
-  const int y_speed = static_cast<std::int8_t>(ram[ram::kYSpeed]) * kUnit;
-  const int right = object->x - player_x(ram) + (object->x_velocity - x_speed) * kAhead / kUnit;
-  const int down = object->y - player_y(ram) + (object->y_velocity - y_speed) * kAhead / kUnit;
+  const int y_speed = static_cast<std::int8_t>(ram[ram::kYSpeed]) * kVelocityUnit;
+  const int right =
+      object->x - player_x(ram) + (object->x_velocity - x_speed) * kAhead / kVelocityUnit;
+  const int down =
+      object->y - player_y(ram) + (object->y_velocity - y_speed) * kAhead / kVelocityUnit;
   out.add(centred(right / 2));
   out.add(centred(down / 2));
   out.add(byte(next_angle(*object, kAhead) * 8));

@@ -41,7 +41,6 @@ bool is_harmless(std::uint8_t type, std::uint8_t state) {
 constexpr std::uint8_t kBlooper = 0x07;
 constexpr std::uint8_t kGrayCheepCheep = 0x0A;
 constexpr std::uint8_t kRedCheepCheep = 0x0B;
-constexpr std::int32_t kVelocityUnit = 16;
 
 void set_blooper_velocity(const std::uint8_t* ram, int slot, Object& blooper) {
   constexpr std::uint8_t kSinks = 2;  // A bit of the phase, which is kept in place of a speed.

@@ -20,6 +20,8 @@ constexpr bool is_hostile(ObjectKind kind) {
   return kind == ObjectKind::kStompable || kind == ObjectKind::kHarmful;
 }
 
+inline constexpr std::int32_t kVelocityUnit = 16;  ///< A velocity of one pixel per frame.
+
 struct Object {
   ObjectKind kind = ObjectKind::kNone;
   std::uint8_t type = 0;  ///< As in RAM; hammers, which have no type there, get kHammerType.
@@ -28,8 +30,8 @@ struct Object {
   std::int32_t width = 16;
   std::int32_t x_speed = 0;
   std::int32_t y_speed = 0;  ///< Downwards.
-  /// Velocity in sixteenths of a pixel per frame. Swimming enemies have other things than speeds in
-  /// the bytes behind `x_speed` and `y_speed`, which trained policies know as they are.
+  /// Velocity in 1 / kVelocityUnit of a pixel per frame. Swimming enemies have other things than
+  /// speeds in the bytes behind `x_speed` and `y_speed`, which trained policies know as they are.
   std::int32_t x_velocity = 0;
   std::int32_t y_velocity = 0;  ///< Downwards.
   std::uint8_t angle = 0;       ///< Fire bars: 0 upwards, 8 right, 16 down, 24 left.
