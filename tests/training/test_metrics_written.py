@@ -67,7 +67,8 @@ def taught(folder: Path) -> TrainConfig:
     config = tiny(folder, updates=3)
     return replace(
         config,
-        env=replace(config.env, level="2-1,2-3", actions="simple"),
+        env=replace(config.env, level="2-1,3-1", actions="simple"),
+        model=replace(config.model, encoder="tiles-v2"),
         distill=DistillOptions(str(POLICIES), capacity=64, batches=1, batch_size=16),
     )
 
