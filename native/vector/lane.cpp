@@ -92,12 +92,16 @@ void Lane::begin_episode() {
     mario::reseed_game(console_, state_.random.below(mario::kRandomRegisters));
   }
   if (start_state_ && !idle_at_start_state_) hold_random_action();
-  if (settings.config.noop_max > 0 && (!start_state_ || idle_at_start_state_)) {
-    const auto frames =
-        state_.random.below(static_cast<std::uint32_t>(settings.config.noop_max) + 1);
-    for (std::uint32_t i = 0; i < frames; ++i) console_.run_frame(0, false);
-  }
+  if (!start_state_ || idle_at_start_state_) idle();
   start_following();
+}
+
+void Lane::idle() {
+  const EnvConfig& config = context_.settings.config;
+  if (config.noop_max == 0) return;
+  if (config.noop_prob < 1.0 && state_.random.uniform() >= config.noop_prob) return;
+  const auto frames = state_.random.below(static_cast<std::uint32_t>(config.noop_max) + 1);
+  for (std::uint32_t i = 0; i < frames; ++i) console_.run_frame(0, false);
 }
 
 void Lane::hold_random_action() {

@@ -100,6 +100,8 @@ class Lane {
 
   void begin_episode();
   int draw_power();
+  /// The random no-op frames at the start of an episode.
+  void idle();
   /// Brings Mario to a state next to the start state, which the policy might not reach by itself.
   void hold_random_action();
   /// The tracker begins at the present moment.

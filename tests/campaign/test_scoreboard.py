@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -16,14 +18,17 @@ from small_campaign import made_up_row, small_config
 from warpzone import cli
 from warpzone.campaign import board_files
 from warpzone.campaign import measure as measure_module
+from warpzone.campaign import measurer as measurer_module
 from warpzone.campaign.board_files import add_policy, export_reached, open_board, publish
 from warpzone.campaign.board_image import color_of
 from warpzone.campaign.board_json import BOARD_FILE, HISTORY_FILE, read_board, write_board
 from warpzone.campaign.board_merge import merge_board
 from warpzone.campaign.board_text import to_markdown
 from warpzone.campaign.measure import measure
+from warpzone.campaign.measurer import Measurer
 from warpzone.campaign.protocols import MAIN, PROTOCOLS, row_seed
 from warpzone.campaign.scoreboard import Measuring, Result, Row, Scoreboard, all_levels
+from warpzone.campaign.verify import verify
 from warpzone.errors import ScoreboardError
 from warpzone.evaluation.evaluation import evaluate
 from warpzone.evaluation.export import export_policy
@@ -140,7 +145,7 @@ def test_verifying_finds_an_altered_file_and_altered_numbers(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "policies"
-    words = ["scoreboard", str(folder), "--add", str(run), "--episodes", "2"]
+    words = ["scoreboard", str(folder), "--add", str(run), "--episodes", "2", "--jobs", "1"]
     assert cli.main(words) == 0
     shown = capsys.readouterr().out
     assert "1-2: 0% of 2 episodes clear" in shown
@@ -152,12 +157,12 @@ def test_verifying_finds_an_altered_file_and_altered_numbers(
         "scoreboard.md",
         "scoreboard.png",
     }
-    assert cli.main(["scoreboard", str(folder), "--verify"]) == 0
+    assert cli.main(["scoreboard", str(folder), "--verify", "--jobs", "1"]) == 0
     assert capsys.readouterr().out.splitlines()[:2] == ["1-1: holds", "1-2: holds"]
 
     board = (folder / BOARD_FILE).read_text()
     (folder / BOARD_FILE).write_text(board.replace('"clears": 0', '"clears": 1', 1))
-    assert cli.main(["scoreboard", str(folder), "--verify"]) == 1
+    assert cli.main(["scoreboard", str(folder), "--verify", "--jobs", "1"]) == 1
     shown = capsys.readouterr().out
     assert "1-1: the history has another measurement of this file; sticky: 0 of 2" in shown
     assert "clear instead of 1 of 2\n1-2: holds\n1 of 2 rows verified" in shown
@@ -167,10 +172,10 @@ def test_verifying_finds_an_altered_file_and_altered_numbers(
     data = bytearray((folder / "two.policy").read_bytes())
     data[-3] ^= 1
     (folder / "two.policy").write_bytes(data)
-    assert cli.main(["scoreboard", str(folder), "--verify", "--level", "1-2"]) == 1
+    assert cli.main(["scoreboard", str(folder), "--verify", "--jobs", "1", "--level", "1-2"]) == 1
     assert "two.policy is damaged" in capsys.readouterr().out
     (folder / "two.policy").unlink()
-    assert cli.main(["scoreboard", str(folder), "--verify"]) == 1
+    assert cli.main(["scoreboard", str(folder), "--verify", "--jobs", "1"]) == 1
     assert "cannot be read" in capsys.readouterr().out
 
 
@@ -188,6 +193,35 @@ def test_a_measurement_does_not_depend_on_threads(
     finally:
         torch.set_num_threads(before)
     assert measure(trained, "1-1", 3, 7) == first
+
+
+def test_measurements_are_equal_in_any_number_of_processes(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(measure_module, "evaluate", evaluate)  # As in the other processes.
+    measuring = Measuring(2, 1)
+    boards, seen = [], []
+    for jobs in (1, 2):
+        measurer = Measurer(jobs, progress=lambda *progress: seen.append(progress))
+        folder = tmp_path / str(jobs)
+        boards.append(add_policy(folder, Scoreboard(0.9, measuring), run, measurer=measurer).board)
+        assert seen[-1] == ("1-2", 10, 10)
+    assert [row.results for row in boards[0].history] == [row.results for row in boards[1].history]
+    verdicts = verify(tmp_path / "1", boards[0], measurer=Measurer(2))
+    assert [str(verdict) for verdict in verdicts] == ["1-1: holds", "1-2: holds"]
+
+
+def test_a_killed_process_of_a_measurement_is_one_sentence(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(measurer_module, "_prepare", _die)
+    with pytest.raises(ScoreboardError, match="was killed, perhaps because memory ran out"):
+        add_policy(tmp_path, Scoreboard(0.9, Measuring(1, 1)), run, measurer=Measurer(2))
+    assert not list(tmp_path.glob("*")), "nothing is left behind"
+
+
+def _die(_: object) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def fake_measuring(monkeypatch: pytest.MonkeyPatch, clears: dict[str, int]) -> None:
@@ -346,9 +380,9 @@ def test_a_folder_without_a_scoreboard_is_told(
     assert cli.main(["scoreboard", str(tmp_path)]) == 2
     assert "has no scoreboard" in capsys.readouterr().err
     write_board(tmp_path, Scoreboard())
-    assert cli.main(["scoreboard", str(tmp_path), "--verify"]) == 2
+    assert cli.main(["scoreboard", str(tmp_path), "--verify", "--jobs", "1"]) == 2
     assert "has no rows to verify" in capsys.readouterr().err
-    assert cli.main(["scoreboard", str(tmp_path), "--verify", "--level", "1-1"]) == 2
+    assert cli.main(["scoreboard", str(tmp_path), "--verify", "--jobs", "1", "--level", "1-1"]) == 2
     assert "has no row for 1-1" in capsys.readouterr().err
     (tmp_path / HISTORY_FILE).unlink()
     assert cli.main(["scoreboard", str(tmp_path)]) == 2

@@ -204,6 +204,8 @@ def test_buffers_that_cannot_be_written_are_refused_not_copied(
         ({"sticky_prob": "often"}, "a number"),
         ({"noop_max": 1001}, "from 0 to 1000"),
         ({"noop_max": -1}, "from 0 to 1000"),
+        ({"noop_prob": 1.5}, "from 0 to 1"),
+        ({"noop_prob": float("nan")}, "from 0 to 1"),
         ({"reward": "sparse"}, "one of 'shaped', 'classic'"),
         ({"autoreset": "off"}, "one of 'next-step', 'same-step', 'disabled'"),
         ({"power": 3}, "from 0 to 2"),

@@ -85,6 +85,16 @@ def test_random_power_draws_big_and_fire_equally_often() -> None:
     assert abs(counts[2] - 100) < 40
 
 
+@pytest.mark.parametrize(("prob", "idle"), [(0.0, 0), (0.5, 200), (1.0, 400)])
+def test_noop_prob_is_the_share_of_starts_with_noop_frames(prob: float, idle: int) -> None:
+    env = warpzone.make_vec("1-1", num_envs=400, obs="tiles", noop_max=1000, noop_prob=prob)
+    env.reset(seed=3)
+    plain = warpzone.make_vec("1-1", num_envs=1, obs="tiles")
+    plain.reset(seed=0)
+    differs = (env.ram() != plain.ram()).any(axis=1)
+    assert abs(int(differs.sum()) - idle) < 50
+
+
 def test_random_registers_are_those_that_the_game_runs_through() -> None:
     registers = {_native.random_register(n) for n in range(_native.RANDOM_REGISTERS)}
     assert len(registers) == _native.RANDOM_REGISTERS

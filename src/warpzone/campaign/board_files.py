@@ -12,7 +12,8 @@ from typing import NamedTuple
 from warpzone.campaign.board_image import draw_board
 from warpzone.campaign.board_json import BOARD_FILE, read_board, write_board
 from warpzone.campaign.board_text import write_markdown
-from warpzone.campaign.measure import Report, measure_policy
+from warpzone.campaign.measurer import Measurer
+from warpzone.campaign.policy_rows import measure_policy
 from warpzone.campaign.protocols import PROTOCOLS
 from warpzone.campaign.scoreboard import Row, Scoreboard, all_levels
 from warpzone.errors import ScoreboardError
@@ -62,7 +63,7 @@ def add_policy(
     *,
     place: Path = Path(),
     whole: bool = False,
-    report: Report | None = None,
+    measurer: Measurer | None = None,
     lock: AbstractContextManager[None] | None = None,
 ) -> Added:
     """Measures a policy once and gives it the rows of the levels that it plays better.
@@ -77,7 +78,7 @@ def add_policy(
         place: The folder of policies, as a path from the scoreboard's folder.
         whole: A policy that reaches the goal on all its levels gets all their rows, even where an
             earlier policy, which does not, plays one of them better.
-        report: Called with what is being done.
+        measurer: Plays the episodes; in this process by default.
         lock: If other processes may add policies at the same time: held while the scoreboard is
             read again and changed, but not while episodes are played.
 
@@ -87,7 +88,7 @@ def add_policy(
     with updating(folder), _incoming(folder / place, target) as file:
         levels = read_policy_facts(file).levels
         stem = levels[0] if len(levels) == 1 else _stem(target)
-        measured = _measure_once(folder, board, file, report)
+        measured = _measure_once(folder, board, file, measurer or Measurer())
         with lock or nullcontext():
             if lock is not None:
                 board = replace(read_board(folder), goal=board.goal)
@@ -101,14 +102,14 @@ class _Measured(NamedTuple):
     known: bool
 
 
-def _measure_once(folder: Path, board: Scoreboard, file: Path, report: Report | None) -> _Measured:
+def _measure_once(folder: Path, board: Scoreboard, file: Path, measurer: Measurer) -> _Measured:
     """Measures what a policy file has not been measured with yet."""
     kept = board.measurements_of(sha256_of(file), read_policy_facts(file).checkpoint_sha256)
     other_file = bool(kept) and kept[0].sha256 != sha256_of(file)
     if other_file or (kept and all(len(row.results) == len(PROTOCOLS) for row in kept)):
         return _Measured(kept, True)
     results = {row.level: row.results for row in kept}
-    return _Measured(measure_policy(folder, file, board.measuring, results, report), False)
+    return _Measured(measure_policy(folder, file, board.measuring, results, measurer), False)
 
 
 def _enter(

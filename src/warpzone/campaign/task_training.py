@@ -17,6 +17,7 @@ from warpzone.campaign.board_json import read_board
 from warpzone.campaign.board_text import score_line
 from warpzone.campaign.ending import Ending
 from warpzone.campaign.measure import measure
+from warpzone.campaign.measurer import Measurer
 from warpzone.campaign.options import CampaignOptions
 from warpzone.campaign.plan import Task, budget_of, config_of
 from warpzone.campaign.scoreboard import Scoreboard
@@ -27,6 +28,7 @@ from warpzone.evaluation.policy_folder import INSIDE
 from warpzone.evaluation.trained import load_policy
 from warpzone.runs.checkpoint import read_meta
 from warpzone.runs.checkpoint_store import find_best, find_latest
+from warpzone.system.cpu import processor_cores
 from warpzone.system.signals import StopRequest
 from warpzone.telemetry.terminal import duration, short
 
@@ -137,6 +139,7 @@ class TaskTraining:
             path,
             place=Path(INSIDE),
             whole=whole,
+            measurer=self._measurer() if whole else None,
             lock=update_lock(self._folder),
         )
         taken = {row.level for row in added.taken}
@@ -146,6 +149,11 @@ class TaskTraining:
             effort = f"{short(row.steps)} steps, {duration(60 * row.minutes)}"
             self._report(f"{row.level}: {score_line(row)} after {effort}{stays}")
         return added.board
+
+    def _measurer(self) -> Measurer:
+        """Uses all cores of the run, which is over by now."""
+        cores = self._config.env.num_threads or processor_cores()
+        return Measurer(cores, self._config.run.plugins)
 
     def _postpone(self, task: Task, state: TaskState, latest: Path, pause: int) -> None:
         after = replace(state, checks=state.checks + 1, check_from=read_meta(latest).steps + pause)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
-from warpzone.campaign.measure import measure
-from warpzone.campaign.protocols import PROTOCOLS, row_seed
+from warpzone.campaign.measurer import Measurer, Wanted
+from warpzone.campaign.protocols import PROTOCOLS
 from warpzone.campaign.scoreboard import Row, Scoreboard, all_levels
 from warpzone.errors import CheckpointError
 from warpzone.evaluation.policy_file import read_policy_file
-from warpzone.evaluation.total_progress import OnProgress, TotalProgress
-from warpzone.evaluation.trained import load_policy
 
 
 @dataclass(frozen=True)
@@ -28,10 +27,7 @@ class Verdict:
 
 
 def verify(
-    folder: Path,
-    board: Scoreboard,
-    levels: Sequence[str] = (),
-    progress: OnProgress | None = None,
+    folder: Path, board: Scoreboard, levels: Sequence[str] = (), measurer: Measurer | None = None
 ) -> Iterator[Verdict]:
     """Measures every row again, in the order of the game.
 
@@ -39,40 +35,53 @@ def verify(
         folder: The scoreboard's folder.
         board: The scoreboard.
         levels: Levels to measure; all by default.
-        progress: Called after each step.
+        measurer: Plays the episodes; in this process by default.
     """
     rows = [board.rows[level] for level in levels or all_levels() if level in board.rows]
-    episodes = sum(result.episodes for row in rows for result in row.results.values())
-    total = TotalProgress(episodes, progress)
+    found = {row.level: _found_in_files(folder, board, row) for row in rows}
+    wanted = {
+        row.level: [] if found[row.level].is_final else list(_wanted(folder, row)) for row in rows
+    }
+    results = (measurer or Measurer()).play([one for level in wanted for one in wanted[level]])
     for row in rows:
-        try:
-            problems = list(_problems(folder, board, row, total))
-        except CheckpointError as error:
-            problems = [str(error)]
+        problems = [*found[row.level].problems]
+        for one in wanted[row.level]:
+            result, before = next(results), row.results[one.protocol.name]
+            if (result.clears, result.episodes) != (before.clears, before.episodes):
+                problems.append(
+                    f"{one.protocol.name}: {result.clears} of {result.episodes} clear instead of "
+                    f"{before.clears} of {before.episodes}"
+                )
         yield Verdict(row.level, problems)
 
 
-def _problems(folder: Path, board: Scoreboard, row: Row, total: TotalProgress) -> Iterator[str]:
-    path = folder / row.policy
-    found = read_policy_file(path).sha256
-    if found != row.sha256:
-        yield f"{row.policy} has changed: sha256 {found[:12]} instead of {row.sha256[:12]}"
-        return
+class _Found(NamedTuple):
+    """Problems of a row that its files show, and whether they leave nothing to play."""
+
+    problems: Sequence[str]
+    is_final: bool = False
+
+
+def _found_in_files(folder: Path, board: Scoreboard, row: Row) -> _Found:
+    try:
+        sha256 = read_policy_file(folder / row.policy).sha256
+    except CheckpointError as error:
+        return _Found([str(error)], is_final=True)
+    if sha256 != row.sha256:
+        problem = f"{row.policy} has changed: sha256 {sha256[:12]} instead of {row.sha256[:12]}"
+        return _Found([problem], is_final=True)
+    problems = []
     kept = [one for one in board.history if (one.sha256, one.level) == (row.sha256, row.level)]
     if [one.results for one in kept] != [row.results]:
-        yield "the history has another measurement of this file"
+        problems.append("the history has another measurement of this file")
     if row.score.episodes != board.measuring.episodes:
-        yield f"{row.score.episodes} episodes instead of {board.measuring.episodes}"
-    trained = load_policy(path)
+        problems.append(f"{row.score.episodes} episodes instead of {board.measuring.episodes}")
+    return _Found(problems)
+
+
+def _wanted(folder: Path, row: Row) -> Iterator[Wanted]:
     for protocol in PROTOCOLS:
         before = row.results.get(protocol.name)
-        if before is None:
-            continue
-        seed = row_seed(row.sha256, row.level, protocol)
-        progress = total.part(row.level, before.episodes)
-        result = measure(trained, row.level, before.episodes, seed, protocol, progress=progress)
-        if (result.clears, result.episodes) != (before.clears, before.episodes):
-            yield (
-                f"{protocol.name}: {result.clears} of {result.episodes} clear instead of "
-                f"{before.clears} of {before.episodes}"
-            )
+        if before is not None:
+            path = folder / row.policy
+            yield Wanted(path, row.sha256, row.level, protocol, before.episodes)

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING
 from warpzone.commands.plugins import PluginOptions
 from warpzone.commands.tables import table_console
 from warpzone.config.option import option, positional
+from warpzone.system.cpu import processor_cores
 
 if TYPE_CHECKING:
+    from warpzone.campaign.measurer import Measurer
     from warpzone.campaign.scoreboard import Scoreboard
+    from warpzone.commands.progress import CommandProgress
 
 _EXIT_DIFFERS = 1
 
@@ -58,6 +61,14 @@ class Scores(PluginOptions):
         "Take the rows of these scoreboards that are better, with their policies, and all of their "
         "measurements. Nothing is measured again.",
         metavar="FOLDER",
+    )
+    jobs: int = option(
+        0,
+        "With --add and --verify: number of measurements to play at the same time, each in a "
+        "process of its own; 0 means one per core. Results are the same for any number.",
+        at_least=0,
+        at_most=1024,
+        metavar="N",
     )
     goal: float = option(
         0.9,
@@ -112,13 +123,20 @@ class Scores(PluginOptions):
                 print(f"no row of {source} is better", flush=True)
         return board
 
+    def _measurer(self, bar: CommandProgress) -> Measurer:
+        from warpzone.campaign.measurer import Measurer
+
+        return Measurer(self.jobs or processor_cores(), self.plugin, bar.update)
+
     def _add(self) -> Scoreboard:
         from warpzone.campaign.board_files import add_policy
         from warpzone.campaign.board_text import score_line
+        from warpzone.commands.progress import CommandProgress
 
         board = self._open()
         for target in self.add:
-            added = add_policy(self.folder, board, target)
+            with CommandProgress("episodes") as bar:
+                added = add_policy(self.folder, board, target, measurer=self._measurer(bar))
             board = added.board
             taken = {row.level for row in added.taken}
             for row in added.rows:
@@ -161,7 +179,7 @@ class Scores(PluginOptions):
             raise ScoreboardError(f"{self.folder} has no row for {', '.join(missing)}")
         checked = held = 0
         with CommandProgress("episodes") as bar:
-            for verdict in verify(self.folder, board, levels, bar.update):
+            for verdict in verify(self.folder, board, levels, self._measurer(bar)):
                 checked += 1
                 held += not verdict.problems
                 print(verdict, flush=True)

@@ -150,6 +150,15 @@ class EnvOptions:
         at_most=1000,
         metavar="FRAMES",
     )
+    noop_prob: float = option(
+        1.0,
+        "Probability that an episode starts with no-op frames. In a whole game, levels start "
+        "without them, so that the first enemies of a level always meet Mario at the same moment; "
+        "lower it for policies that play the whole game.",
+        at_least=0.0,
+        at_most=1.0,
+        metavar="P",
+    )
     max_steps: int = option(
         2000,
         "Steps after which an episode is truncated; 0 means never. Raise it for 'game'.",

@@ -105,7 +105,9 @@ class MarioEnv(gym.Env[Obs, np.int64]):
         self._begin(options)
         if config.reseed_game:
             self._reseed_game()
-        if config.noop_max > 0:
+        if config.noop_max > 0 and (
+            config.noop_prob >= 1.0 or self._random.uniform() < config.noop_prob
+        ):
             for _ in range(self._random.below(config.noop_max + 1)):
                 self._machine.run_frame(0, render=False)
         self._buttons = 0
