@@ -38,13 +38,13 @@ namespace {
 using Ram = nb::ndarray<const std::uint8_t, nb::shape<2048>, nb::c_contig, nb::device::cpu>;
 
 void start(Console& console, const std::string& game_name, const std::string& level, int power,
-           bool halfway) {
+           bool halfway, bool announced) {
   const mario::Game game = game_named(game_name);
   const Task task = parse_task(level, game);
   if (task.whole_game) {
     mario::start_game(console, game);
   } else {
-    mario::start_level(console, game, task.level, {power, halfway});
+    mario::start_level(console, game, task.level, {power, halfway, announced});
   }
 }
 
@@ -117,6 +117,7 @@ OwnedArray<std::uint8_t> rgb_of(const ImageWriter& image, const Console& console
 
 void bind_game(nb::module_& module) {
   module.def("start", &start, "console"_a, "game"_a, "level"_a, "power"_a = 0, "halfway"_a = false,
+             "announced"_a = false,
              "Switches the console on and begins a level ('1-1') or the whole game ('game').");
   module.def(
       "check",

@@ -91,13 +91,13 @@ bool pass_title(nes::Console& console, Game game, Level level) {
   return false;
 }
 
-bool wait_for_control(nes::Console& console) {
+bool wait_for_control(nes::Console& console, bool announced) {
   std::uint8_t* memory = console.ram();
   for (int frame = 0; frame < kLoadFrames; ++frame) {
     if (in_control(memory) && decode_clock(memory) > 0) {
       return true;
     }
-    memory[ram::kPreLevelTimer] = 0;
+    if (!announced) memory[ram::kPreLevelTimer] = 0;
     console.run_frame(0, false);
   }
   return false;
@@ -120,7 +120,7 @@ void start(nes::Console& console, Game game, Level level, const StartOptions& op
   if (options.halfway) {
     memory[ram::kHalfwayPage] = static_cast<std::uint8_t>(halfway_page(game, level));
   }
-  if (!wait_for_control(console)) {
+  if (!wait_for_control(console, options.announced)) {
     fail(level, "Mario was not in control after " + std::to_string(kLoadFrames) + " frames");
   }
   if (level_index(memory) != (level.world - 1) * kStagesPerWorld + level.stage - 1 ||

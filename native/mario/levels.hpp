@@ -29,6 +29,11 @@ struct StartError : std::runtime_error {
 struct StartOptions {
   int power = 0;         ///< 0 small, 1 big, 2 fire.
   bool halfway = false;  ///< At the level's halfway page; levels without one begin at their start.
+  /// The screen that announces the level is shown to its end, as within a game. The slow timers of
+  /// the game, which count every 21 frames, are at another point then, and so are enemies that
+  /// depend on them, such as lava balls.
+  bool announced = false;
+  bool operator==(const StartOptions&) const = default;
 };
 
 /// Reads "4-2". Throws std::invalid_argument naming the text and what would be right.

@@ -107,8 +107,8 @@ LaneSettings check_config(const EnvConfig& config, mario::Game game) {
   if (!(config.sticky_prob >= 0.0 && config.sticky_prob < 1.0)) {
     refuse("sticky_prob", std::to_string(config.sticky_prob), "at least 0 and below 1");
   }
-  if (!(config.noop_prob >= 0.0 && config.noop_prob <= 1.0)) {
-    refuse("noop_prob", std::to_string(config.noop_prob), "from 0 to 1");
+  if (!(config.game_start_prob >= 0.0 && config.game_start_prob <= 1.0)) {
+    refuse("game_start_prob", std::to_string(config.game_start_prob), "from 0 to 1");
   }
   if (!(config.random_power >= 0.0 && config.random_power <= 1.0)) {
     refuse("random_power", std::to_string(config.random_power), "from 0 to 1");

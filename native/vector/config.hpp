@@ -49,9 +49,9 @@ using Choice = std::optional<bool>;
     "When sticky_prob is drawn: 'frame', at each emulated frame, or 'step', once per step, which " \
     "then repeats the whole previous action.")                                                     \
   X(int, noop_max, 0, "Each reset is followed by 0 to noop_max no-op frames, drawn at random.")    \
-  X(double, noop_prob, 1.0,                                                                        \
-    "Probability of these no-op frames; without them, Mario moves from the first frame on, as "    \
-    "when a game goes on to the next level.")                                                      \
+  X(double, game_start_prob, 0.0,                                                                  \
+    "Probability that a level starts as within a whole game: after the screen that announces it, " \
+    "whose end sets the rhythm of some enemies, and without no-op frames.")                        \
   X(std::string, reward, "shaped",                                                                 \
     "'shaped': weighted terms; 'classic': the reward of gym-super-mario-bros 7.4.")                \
   X(std::string, autoreset, "next-step",                                                           \

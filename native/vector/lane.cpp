@@ -83,23 +83,25 @@ void Lane::begin_episode() {
   if (settings.random_task && !task_given_ && settings.tasks.size() > 1) {
     task_ = settings.tasks[state_.random.below(static_cast<std::uint32_t>(settings.tasks.size()))];
   }
+  bool announced = false;
   if (start_state_) {
     console_.restore(*start_state_);
   } else {
-    context_.starts.start(task_, draw_power(), console_);
+    const int power = draw_power();
+    announced = draw_announced();
+    context_.starts.start(task_, {power, settings.config.halfway, announced}, console_);
   }
   if (settings.config.reseed_game) {
     mario::reseed_game(console_, state_.random.below(mario::kRandomRegisters));
   }
   if (start_state_ && !idle_at_start_state_) hold_random_action();
-  if (!start_state_ || idle_at_start_state_) idle();
+  if (start_state_ ? idle_at_start_state_ : !announced) idle();
   start_following();
 }
 
 void Lane::idle() {
   const EnvConfig& config = context_.settings.config;
   if (config.noop_max == 0) return;
-  if (config.noop_prob < 1.0 && state_.random.uniform() >= config.noop_prob) return;
   const auto frames = state_.random.below(static_cast<std::uint32_t>(config.noop_max) + 1);
   for (std::uint32_t i = 0; i < frames; ++i) console_.run_frame(0, false);
 }
@@ -126,6 +128,11 @@ int Lane::draw_power() {
     return 1 + static_cast<int>(state_.random.below(2));
   }
   return config.power;
+}
+
+bool Lane::draw_announced() {
+  const double probability = context_.settings.config.game_start_prob;
+  return !task_.whole_game && probability > 0.0 && state_.random.uniform() < probability;
 }
 
 void Lane::start_following() {

@@ -100,6 +100,8 @@ class Lane {
 
   void begin_episode();
   int draw_power();
+  /// Whether the level starts as within a whole game.
+  bool draw_announced();
   /// The random no-op frames at the start of an episode.
   void idle();
   /// Brings Mario to a state next to the start state, which the policy might not reach by itself.

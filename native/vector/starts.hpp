@@ -16,20 +16,19 @@ class StartStates {
   StartStates(std::shared_ptr<const nes::Cartridge> cartridge, mario::Game game,
               const EnvConfig& config);
 
-  /// Puts the console at the start of the task, with Mario small (0), big (1) or with fire (2); the
-  /// whole game always starts small. Any thread may call it.
-  void start(const Task& task, int power, nes::Console& console);
+  /// Puts the console at the start of the task; the whole game always starts the same way. Any
+  /// thread may call it.
+  void start(const Task& task, const mario::StartOptions& options, nes::Console& console);
 
  private:
   struct Entry {
     Task task;
-    int power;
+    mario::StartOptions options;
     std::unique_ptr<nes::MachineState> state;
   };
 
   std::shared_ptr<const nes::Cartridge> cartridge_;
   mario::Game game_;
-  bool halfway_;
   bool exact_;
   std::mutex mutex_;
   std::vector<Entry> entries_;

@@ -24,7 +24,7 @@ SMB_AREAS = {
     "8-1": (0x30, 0), "8-2": (0x32, 1), "8-3": (0x21, 2), "8-4": (0x65, 3),
 }  # fmt: skip
 AREA_NUMBER, AREA_TYPE, AREA_IN_TYPE, POWER, SIZE = 0x760, 0x74E, 0x74F, 0x756, 0x754
-LIVES, RANDOM = 0x75A, 0x7A7
+LIVES, RANDOM, LAVA_BALL_TIMER = 0x75A, 0x7A7, 0x796
 WITHOUT_HALFWAY = {name for name in SMB_AREAS if name.endswith("-4") or name.startswith("8")}
 GAMES = ["smb", "lost-levels"]
 
@@ -85,14 +85,25 @@ def test_random_power_draws_big_and_fire_equally_often() -> None:
     assert abs(counts[2] - 100) < 40
 
 
-@pytest.mark.parametrize(("prob", "idle"), [(0.0, 0), (0.5, 200), (1.0, 400)])
-def test_noop_prob_is_the_share_of_starts_with_noop_frames(prob: float, idle: int) -> None:
-    env = warpzone.make_vec("1-1", num_envs=400, obs="tiles", noop_max=1000, noop_prob=prob)
+def test_game_start_prob_is_the_share_of_starts_as_in_a_game() -> None:
+    env = warpzone.make_vec("2-4", num_envs=400, obs="tiles", game_start_prob=0.5)
     env.reset(seed=3)
-    plain = warpzone.make_vec("1-1", num_envs=1, obs="tiles")
-    plain.reset(seed=0)
-    differs = (env.ram() != plain.ram()).any(axis=1)
-    assert abs(int(differs.sum()) - idle) < 50
+    late = env.ram()[:, LAVA_BALL_TIMER] == 1
+    assert abs(int(late.sum()) - 200) < 50
+
+
+def test_a_level_starts_as_in_a_game_with_the_rhythm_of_the_game() -> None:
+    """In 2-4 the first lava ball rises 17 frames later than where the announcement is skipped."""
+    console = warpzone.Console(roms.load_game())
+    risen = []
+    for announced in (False, True):
+        _native.start(console, "smb", "2-4", 0, False, announced)
+        frames = 0
+        while console.ram[LAVA_BALL_TIMER] == 1:
+            console.run_frame(0, render=False)
+            frames += 1
+        risen.append(frames)
+    assert risen == [0, 17]
 
 
 def test_random_registers_are_those_that_the_game_runs_through() -> None:

@@ -159,7 +159,9 @@ def test_levels_in_turn_are_equal() -> None:
     "options",
     [
         pytest.param({"noop_max": 30}, id="noop-starts"),
-        pytest.param({"noop_max": 30, "noop_prob": 0.5, "max_steps": 5}, id="some noop-starts"),
+        pytest.param(
+            {"noop_max": 30, "game_start_prob": 0.5, "max_steps": 5}, id="starts as in a game"
+        ),
         pytest.param({"power": 1}, id="big"),
         pytest.param({"random_power": 0.7, "noop_max": 5}, id="random power"),
         pytest.param({"reseed_game": True, "noop_max": 5, "level": "1-4"}, id="reseeded game"),
@@ -216,7 +218,7 @@ def test_parameters_at_random_are_equal(seed: int) -> None:
         actions=str(rng.choice(["right-only", "simple", "complex", "extended"])),
         sticky_prob=float(rng.choice([0.0, 0.25, 0.9])),
         noop_max=int(rng.choice([0, 1, 30])),
-        noop_prob=float(rng.choice([0.0, 0.5, 1.0])),
+        game_start_prob=float(rng.choice([0.0, 0.5, 1.0])),
         reward=str(rng.choice(["shaped", "shaped", "classic"])),
         autoreset=str(rng.choice(["next-step", "same-step", "disabled"])),
         power=int(rng.integers(3)),

@@ -150,11 +150,12 @@ class EnvOptions:
         at_most=1000,
         metavar="FRAMES",
     )
-    noop_prob: float = option(
-        1.0,
-        "Probability that an episode starts with no-op frames. In a whole game, levels start "
-        "without them, so that the first enemies of a level always meet Mario at the same moment; "
-        "lower it for policies that play the whole game.",
+    game_start_prob: float = option(
+        0.0,
+        "Probability that an episode starts as levels do in a whole game: after the screen that "
+        "announces the level, and without no-op frames. Lava balls and other enemies that follow "
+        "the game's timers meet Mario at another moment then. Use it for policies that play the "
+        "whole game.",
         at_least=0.0,
         at_most=1.0,
         metavar="P",

@@ -94,7 +94,7 @@ class LivePlayer:
             sticky_prob=env.sticky_prob,
             sticky=env.sticky,
             noop_max=env.noop_max,
-            noop_prob=env.noop_prob,
+            game_start_prob=env.game_start_prob,
             **env.policy_env_options(),
         )
         self._env.reset(seed=0)

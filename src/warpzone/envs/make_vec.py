@@ -44,7 +44,7 @@ def make_vec(
     sticky_prob: float = 0.0,
     sticky: Sticky = "frame",
     noop_max: int = 0,
-    noop_prob: float = 1.0,
+    game_start_prob: float = 0.0,
     reward: RewardKind = "shaped",
     autoreset: Autoreset = "next-step",
     power: int = 0,
@@ -92,8 +92,8 @@ def make_vec(
         sticky: When sticky_prob is drawn: 'frame', at each emulated frame, or 'step', once per
             step, which then repeats the whole previous action.
         noop_max: Each reset is followed by 0 to noop_max no-op frames, drawn at random.
-        noop_prob: Probability of these no-op frames; without them, Mario moves from the first
-            frame on, as when a game goes on to the next level.
+        game_start_prob: Probability that a level starts as within a whole game: after the screen
+            that announces it, whose end sets the rhythm of some enemies, and without no-op frames.
         reward: 'shaped': weighted terms; 'classic': the reward of gym-super-mario-bros 7.4.
         autoreset: When an episode that ended is reset: 'next-step', 'same-step' or 'disabled'.
         power: Mario at the start: 0 small, 1 big, 2 with fire.
@@ -139,7 +139,7 @@ def make_vec(
         sticky_prob=sticky_prob,
         sticky=sticky,
         noop_max=noop_max,
-        noop_prob=noop_prob,
+        game_start_prob=game_start_prob,
         reward=reward,
         autoreset=autoreset,
         power=power,

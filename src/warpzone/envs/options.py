@@ -50,7 +50,7 @@ class EnvOptions(TypedDict, total=False):
     sticky_prob: float
     sticky: Sticky
     noop_max: int
-    noop_prob: float
+    game_start_prob: float
     reward: RewardKind
     autoreset: Autoreset
     power: int

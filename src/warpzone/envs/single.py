@@ -24,7 +24,7 @@ from warpzone.envs.endings import RUNNING, STAGNATION, STEP_LIMIT, end_number, i
 from warpzone.envs.options import EnvOptions, RenderMode, Weight, check_keywords
 from warpzone.envs.random_stream import RandomStream
 from warpzone.envs.rules import make_rules
-from warpzone.envs.setup import observation_space, prepare, reward_weights
+from warpzone.envs.setup import WHOLE_GAME, observation_space, prepare, reward_weights
 from warpzone.errors import ClosedError, ConfigError
 
 _FRAMES_PER_SECOND = 60
@@ -102,12 +102,10 @@ class MarioEnv(gym.Env[Obs, np.int64]):
         config = self._config
         if config.level_order == "random" and len(config.level) > 1:
             self._level = config.level[self._random.below(len(config.level))]
-        self._begin(options)
+        announced = self._begin(options)
         if config.reseed_game:
             self._reseed_game()
-        if config.noop_max > 0 and (
-            config.noop_prob >= 1.0 or self._random.uniform() < config.noop_prob
-        ):
+        if config.noop_max > 0 and not announced:
             for _ in range(self._random.below(config.noop_max + 1)):
                 self._machine.run_frame(0, render=False)
         self._buttons = 0
@@ -240,15 +238,22 @@ class MarioEnv(gym.Env[Obs, np.int64]):
             shown = 255 if self._buttons >> button & 1 else 0
             image[:side, button * side : (button + 1) * side] = shown
 
-    def _begin(self, options: dict[str, Any] | None) -> None:
-        """Goes to a save state where there is one, and else to the start of the level."""
+    def _begin(self, options: dict[str, Any] | None) -> bool:
+        """Goes to a save state where there is one, and else to the start of the level.
+
+        Returns:
+            Whether the level starts as within a whole game.
+        """
         state = checked_option(options, "state")
         if state is not None:
             self._machine.resume(checked_state(state))
         elif self._config.start_state:
             self._machine.resume(bytes(self._config.start_state))
         else:
-            self._machine.begin(self._level, self._draw_power())
+            power, announced = self._draw_power(), self._draw_announced()
+            self._machine.begin(self._level, power, announced=announced)
+            return announced
+        return False
 
     def _draw_power(self) -> int:
         config = self._config
@@ -256,6 +261,13 @@ class MarioEnv(gym.Env[Obs, np.int64]):
         if config.random_power > 0.0 and self._random.uniform() < config.random_power:
             return 1 + self._random.below(2)
         return int(config.power)
+
+    def _draw_announced(self) -> bool:
+        assert self._random is not None
+        probability = self._config.game_start_prob
+        return (
+            self._level != WHOLE_GAME and probability > 0.0 and self._random.uniform() < probability
+        )
 
     def _reseed_game(self) -> None:
         assert self._random is not None

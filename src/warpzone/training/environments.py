@@ -140,7 +140,7 @@ def make_env(
         sticky_prob=env.sticky_prob,
         sticky=env.sticky,
         noop_max=env.noop_max,
-        noop_prob=env.noop_prob,
+        game_start_prob=env.game_start_prob,
         level_order="random" if draws_levels(env) and env.vector != "native" else "cycle",
     )
 

@@ -18,15 +18,15 @@ class NativeMachine(Console):
         super().__init__(setup.image, exact=setup.config.exact)
         self._setup = setup
         self._image = image
-        self._starts: dict[tuple[str, int], bytes] = {}
+        self._starts: dict[tuple[str, int, bool], bytes] = {}
 
-    def begin(self, level: str, power: int) -> None:
+    def begin(self, level: str, power: int, *, announced: bool) -> None:
         """Goes to the start of a level, which is played from power-on only once."""
-        start = level, power
+        start = level, power, announced
         if start not in self._starts:
             config = self._setup.config
             scout = Console(self._setup.image, exact=config.exact)
-            _native.start(scout, self._setup.game, level, power, config.halfway)
+            _native.start(scout, self._setup.game, level, power, config.halfway, announced)
             self._starts[start] = scout.save()
         self.load(self._starts[start])
 

@@ -47,6 +47,10 @@ class NesPyMachine:
             raise ConfigError("start_state is given, but backend 'nes-py' has no save states")
         if setup.config.exact:
             raise ConfigError("exact needs the native backend; leave it out with 'nes-py'")
+        if setup.config.game_start_prob > 0.0:
+            raise ConfigError(
+                "game_start_prob needs the native backend; leave it out with 'nes-py'"
+            )
         self._make_game = game_class()
         self._setup = setup
         self._strict = strict_stage
@@ -70,8 +74,9 @@ class NesPyMachine:
         """A copy of the screen; nes-py draws every frame."""
         return np.ascontiguousarray(self._present().screen)
 
-    def begin(self, level: str, power: int) -> None:
+    def begin(self, level: str, power: int, *, announced: bool) -> None:
         """Goes to the start of a level, which is played from power-on only once."""
+        assert not announced, "refused when the machine was made"
         start = level, power
         if start not in self._games:
             game = self._make_game(str(self._rom), level != WHOLE_GAME)
