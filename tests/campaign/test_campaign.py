@@ -18,6 +18,7 @@ from warpzone.campaign.board_files import Added, publish
 from warpzone.campaign.board_json import read_board
 from warpzone.campaign.campaign import Campaign, train_in_turn
 from warpzone.campaign.ending import Ending
+from warpzone.campaign.measurer import Measurer
 from warpzone.campaign.options import CampaignOptions
 from warpzone.campaign.plan import Budget, Task
 from warpzone.campaign.scoreboard import Scoreboard
@@ -29,7 +30,7 @@ from warpzone.campaign.state import (
     write_state,
 )
 from warpzone.campaign.task_training import TaskTraining, pause_after
-from warpzone.config import TrainConfig, make_config, with_teachers
+from warpzone.config import TrainConfig, make_config, with_refining, with_teachers
 from warpzone.errors import ResumeError, ScoreboardError
 from warpzone.system.signals import StopRequest
 
@@ -45,6 +46,7 @@ class World:
     sessions: list[tuple[str, int]] = field(default_factory=list)
     """Run and steps that were allowed."""
     teachers: list[str] = field(default_factory=list)
+    begun_with: list[str] = field(default_factory=list)
     seeds: list[int] = field(default_factory=list)
     reported: list[str] = field(default_factory=list)
     now: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -56,6 +58,7 @@ class World:
             return stop
         self.sessions.append((run.name, config.run.steps))
         self.teachers.append(config.distill.teachers)
+        self.begun_with.append(config.run.init_from)
         steps, clears, ending.promised = self.skills[run.name].pop(0)
         self.now[run.name] = steps, clears
         return stop
@@ -66,11 +69,20 @@ class World:
         return SimpleNamespace(clear_rate=self.now[trained.name][1] / 100)
 
     def add(
-        self, folder: Path, board: Scoreboard, target: Path, *, place: Path, whole: bool, lock: Any
+        self,
+        folder: Path,
+        board: Scoreboard,
+        target: Path,
+        *,
+        place: Path,
+        whole: bool,
+        measurer: Measurer | None,
+        lock: Any,
     ) -> Added:
+        assert (measurer is not None) == whole, "many levels are measured on all cores"
         clears = self.now[target.name][1]
         both = target.name == "together" or target.name.startswith("generalist")
-        levels = ["1-1", "1-2"] if both else [target.name]
+        levels = ["1-1", "1-2"] if both else [target.name.partition("-refined")[0]]
         assert whole == (len(levels) > 1)
         rows = [made_up_row(level, clears) for level in levels]
         board = board.with_rows(rows)
@@ -180,6 +192,37 @@ def test_a_generalist_learns_from_the_policies_of_the_last_round(world: World) -
     assert world.teachers == ["", "", "", str(world.folder / "policies")]
     go(world, rounds=2, generalist=True, generalist_steps=5000)
     assert len(world.sessions) == 4, "nothing is trained twice"
+
+
+def test_every_level_is_refined_from_its_own_run_before_the_generalist(world: World) -> None:
+    world.skills = {
+        "1-1": [(1000, 30, False)],
+        "1-2": [(400, 95, True)],
+        "1-1-refined": [(3000, 80, False)],
+        "1-2-refined": [(3000, 97, False)],
+        "generalist": [(5000, 95, False)],
+    }
+    asked = {"refine_steps": 3000, "generalist": True, "generalist_steps": 5000}
+    go(world, **asked)
+    assert world.sessions == [
+        ("1-1", 1000),
+        ("1-2", 1000),
+        ("1-1-refined", 3000),
+        ("1-2-refined", 3000),
+        ("generalist", 5000),
+    ]
+    runs = world.folder / "runs"
+    assert world.begun_with == ["", "", str(runs / "1-1"), str(runs / "1-2"), ""]
+    go(world, **asked)
+    assert len(world.sessions) == 5, "nothing is trained twice"
+
+
+def test_refining_keeps_what_its_preset_does_not_set() -> None:
+    config = make_config("campaign", environment={}, actions="complex", random_power=0.3)
+    refined = with_refining(config, "runs/1-1")
+    assert (refined.env.actions, refined.env.random_power) == ("complex", 0.3)
+    fresh = make_config("refine", environment={}, actions="complex", random_power=0.3)
+    assert refined == replace(fresh, run=replace(fresh.run, init_from="runs/1-1"))
 
 
 def test_a_generalist_has_the_actions_of_its_teachers() -> None:
@@ -294,6 +337,7 @@ def test_another_configuration_is_refused_by_name_and_budgets_are_free(tmp_path:
     [
         (["--levels", "9-1"], "'9-1'"),
         (["--together", "--generalist"], "exclude each other"),
+        (["--together", "--refine-steps", "1M"], "exclude each other"),
         (["--goal", "1.5"], "--goal is 1.5"),
         (["--rounds", "0"], "--rounds is 0; it must be from 1 to 10,000"),
         (["--level", "1-2"], "has no option --level; did you mean --levels?"),

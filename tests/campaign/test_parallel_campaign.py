@@ -112,6 +112,15 @@ def test_a_free_worker_begins_the_next_round_and_the_generalist_waits_for_all(
     ]
 
 
+def test_a_level_is_refined_once_its_run_is_over(tmp_path: Path) -> None:
+    workers = ScriptedWorkers(tmp_path, jobs=2)
+    train(tmp_path, workers, levels="1-1,1-2", refine_steps=1000)
+    names = [name for name, _ in workers.started]
+    assert names == ["1-1", "1-2", "1-1-refined", "1-2-refined"]
+    campaign = make_campaign(tmp_path / "other", [], levels="1-1,1-2", refine_steps=1000)
+    assert campaign.next_step(busy=["1-1"], failed=["1-2"]) is None
+
+
 def test_a_failing_run_is_reported_and_the_others_continue(tmp_path: Path) -> None:
     workers = ScriptedWorkers(tmp_path, jobs=2, failing=["1-2"])
     with pytest.raises(ScoreboardError, match=r"1 of the campaign's runs failed \(1-2: the ROM"):

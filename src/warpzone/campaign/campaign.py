@@ -77,8 +77,8 @@ class Campaign:
         """
         for number in range(1, self._options.rounds + 1):
             for task in self._unfinished(number):
-                waits = task.distills and (busy or failed)
-                if task.name not in busy and task.name not in failed and not waits:
+                taken = {*busy, *failed}
+                if task.name not in taken and not any(map(task.waits_for, taken)):
                     return Step(task, number)
         return None
 
@@ -112,9 +112,10 @@ class Campaign:
         return [task for task in self._tasks if not self._is_finished(task, number)]
 
     def _is_finished(self, task: Task, number: int) -> bool:
-        if task.distills and number < self._options.rounds:
-            return True  # It learns from what the last round gives.
-        return is_reached(self.board, task) or self._state.of(task.name).rounds >= number
+        if task.kind != "train" and number < self._options.rounds:
+            return True  # It begins with what the last round gives.
+        is_over = self._state.of(task.name).rounds >= number
+        return is_over or (task.kind != "refine" and is_reached(self.board, task))
 
     def _open_board(self) -> Scoreboard:
         return replace(open_board(self.folder, self._new), goal=self._options.goal)

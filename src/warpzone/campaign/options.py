@@ -22,6 +22,16 @@ class CampaignOptions:
         "Train one policy for all levels instead of one per level.",
         everyday=True,
     )
+    refine_steps: int = option(
+        0,
+        "After the last round, continue the run of each level with the preset 'refine' for this "
+        "many environment steps, whether it reached the goal or not; 0 leaves this out. Refined "
+        "policies die less often, and teach a better generalist.",
+        at_least=0,
+        at_most=10**15,
+        metavar="STEPS",
+        everyday=True,
+    )
     generalist: bool = option(
         False,
         "After the last round, distill the policies of the campaign into one policy for all their "

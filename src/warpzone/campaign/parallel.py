@@ -64,7 +64,7 @@ class ParallelTraining:
         folder, name = self._campaign.folder, step.task.name
         self._busy[name] = step
         # A distillation runs alone, since it waits for all others.
-        threads = self._workers.threads * (self._workers.jobs if step.task.distills else 1)
+        threads = self._workers.threads * (self._workers.jobs if step.task.kind == "distill" else 1)
         arguments = [str(folder), name, str(step.number), "--threads", str(threads)]
         log = folder / LOGS / f"{name}.txt"
         return Job(name, self._module, (*arguments, *self._arguments), log)

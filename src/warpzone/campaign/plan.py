@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from warpzone.campaign.options import CampaignOptions
 from warpzone.campaign.scoreboard import all_levels
-from warpzone.config import TrainConfig, with_teachers
+from warpzone.config import TrainConfig, with_refining, with_teachers
 from warpzone.config.option import options_of
 from warpzone.config.values import check_value
 from warpzone.envs.setup import expand_levels
@@ -15,7 +16,9 @@ from warpzone.errors import ConfigError
 from warpzone.evaluation.policy_folder import INSIDE
 from warpzone.runs.levels import held_out_levels
 
-_TOGETHER, _GENERALIST = "together", "generalist"
+_TOGETHER, _REFINED, _GENERALIST = "together", "refined", "generalist"
+
+Kind = Literal["train", "refine", "distill"]
 
 
 @dataclass(frozen=True)
@@ -25,12 +28,20 @@ class Task:
     Attributes:
         name: Name of the run.
         levels: Levels that it trains on.
-        distills: Whether it learns from the campaign's policies, once they are trained.
+        kind: 'train' trains until the goal is reached; 'refine' continues the run of its level once
+            that is over, and 'distill' learns from the campaign's policies once all others are
+            over. These two use their whole budget, since their learning rate falls with the steps.
     """
 
     name: str
     levels: tuple[str, ...]
-    distills: bool = False
+    kind: Kind = "train"
+
+    def waits_for(self, other: str) -> bool:
+        """Whether it cannot start while another run is not over."""
+        if self.kind == "refine":
+            return other == self.levels[0]
+        return self.kind == "distill" and other != self.name
 
 
 @dataclass(frozen=True)
@@ -51,6 +62,8 @@ def verify_options(options: CampaignOptions) -> None:
         check_value(option, getattr(options, option.name), f"--{option.flag}")
     if options.together and options.generalist:
         raise ConfigError("--together and --generalist exclude each other; leave one of them out")
+    if options.together and options.refine_steps:
+        raise ConfigError("--together and --refine-steps exclude each other; leave one of them out")
     for level in expand_levels(options.levels):
         if level not in all_levels():
             raise ConfigError(
@@ -64,17 +77,21 @@ def tasks_of(options: CampaignOptions) -> list[Task]:
     if options.together:
         return [Task(_TOGETHER, levels)]
     tasks = [Task(level, (level,)) for level in levels]
+    # Another round gives other policies to begin with or to learn from, so these runs are new then.
+    again = "" if options.rounds == 1 else f"-{options.rounds}"
+    if options.refine_steps:
+        tasks += [Task(f"{level}-{_REFINED}{again}", (level,), "refine") for level in levels]
     if options.generalist:
-        # Another round gives other teachers, so it needs a new run.
-        name = _GENERALIST if options.rounds == 1 else f"{_GENERALIST}-{options.rounds}"
-        tasks.append(Task(name, levels, distills=True))
+        tasks.append(Task(f"{_GENERALIST}{again}", levels, "distill"))
     return tasks
 
 
 def budget_of(config: TrainConfig, options: CampaignOptions, task: Task, rounds: int) -> Budget:
     """The budget of a run up to the end of a round."""
-    if task.distills:
+    if task.kind == "distill":
         return Budget(options.generalist_steps, 0.0)
+    if task.kind == "refine":
+        return Budget(options.refine_steps, 0.0)
     share = len(task.levels) * rounds
     steps = options.steps_per_level or config.run.steps
     return Budget(steps * share, options.minutes_per_level * share)
@@ -89,8 +106,10 @@ def config_of(config: TrainConfig, task: Task, runs: Path, steps: int) -> TrainC
         runs: The campaign's folder of runs.
         steps: Environment steps that it may train.
     """
-    if task.distills:
+    if task.kind == "distill":
         config = with_teachers(config, str(runs.parent / INSIDE))
+    if task.kind == "refine":
+        config = with_refining(config, str(runs / task.levels[0]))
     return replace(
         config,
         env=replace(config.env, level=",".join(task.levels)),

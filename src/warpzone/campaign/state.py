@@ -29,6 +29,7 @@ _FREE = (
     "campaign.minutes_per_level",
     "campaign.steps_per_level",
     "campaign.rounds",
+    "campaign.refine_steps",
     "campaign.generalist",
     "campaign.generalist_steps",
     "campaign.jobs",

@@ -88,8 +88,7 @@ class TaskTraining:
         config = config_of(self._config, task, run.parent, budget.steps)
         while True:
             state = task_state(self._folder, task.name)
-            # A distillation uses its whole budget, since its learning rate falls with the steps.
-            goal = math.inf if task.distills else self._options.goal
+            goal = self._options.goal if task.kind == "train" else math.inf
             ending = Ending(task.levels, goal, budget, state.check_from)
             stop = self._train(run, config, ending)
             if stop:

@@ -44,6 +44,7 @@ class Campaign(CampaignOptions):
       warpzone campaign --levels all --from-solutions solutions/ --jobs 4 -o campaign/
       warpzone campaign --levels 1-1..1-4 --together --level-order curriculum -o four/
       warpzone campaign --levels all --from-solutions solutions/ --generalist -o campaign/
+      warpzone campaign --levels all --from-solutions solutions/ --refine-steps 4M -o campaign/
       warpzone scoreboard campaign/
       warpzone report campaign/ -o report.html
     """

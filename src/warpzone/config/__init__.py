@@ -7,7 +7,13 @@ from warpzone.config.guidance import AdaptiveOptions, RescueOptions, ScriptOptio
 from warpzone.config.kinds import Weight
 from warpzone.config.learning import LearnOptions, ModelOptions, ReplayOptions
 from warpzone.config.presets import PRESET_NAMES
-from warpzone.config.resolve import make_config, resolve, with_teachers, with_threads
+from warpzone.config.resolve import (
+    make_config,
+    resolve,
+    with_refining,
+    with_teachers,
+    with_threads,
+)
 from warpzone.config.run import RunOptions, WatchOptions
 from warpzone.config.sources import (
     Partial,
@@ -53,6 +59,7 @@ __all__ = [
     "to_toml",
     "train_options",
     "tree_to_toml",
+    "with_refining",
     "with_teachers",
     "with_threads",
 ]

@@ -119,6 +119,32 @@ def with_teachers(config: TrainConfig, teachers: str) -> TrainConfig:
     return changed
 
 
+def with_refining(config: TrainConfig, source: str) -> TrainConfig:
+    """A configuration that continues a run with the preset `refine`.
+
+    Args:
+        config: The resolved configuration of the run. What neither its preset, `campaign`, nor
+            `refine` sets stays.
+        source: The run.
+    """
+    defaults, current = asdict(TrainConfig()), asdict(config)
+    unset = {
+        table: {
+            name: defaults[table][name]
+            for name, value in values.items()
+            if current[table][name] == value
+        }
+        for table, values in preset_tree("campaign").items()
+    }
+    kept: dict[str, dict[str, Any]] = {
+        "env": {"obs": config.env.obs, "actions": config.env.actions},
+        "run": {"init_from": source},
+    }
+    changed = overlaid(config, merged(unset, preset_tree("refine"), kept))
+    changed.verify()
+    return changed
+
+
 def with_threads(config: TrainConfig, threads: int) -> TrainConfig:
     """Limits a configuration to a number of threads where it would use every core."""
     return replace(
