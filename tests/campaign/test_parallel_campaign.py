@@ -117,6 +117,7 @@ def test_a_level_is_refined_once_its_run_is_over(tmp_path: Path) -> None:
     train(tmp_path, workers, levels="1-1,1-2", refine_steps=1000)
     names = [name for name, _ in workers.started]
     assert names == ["1-1", "1-2", "1-1-refined", "1-2-refined"]
+    (tmp_path / "other").mkdir()
     campaign = make_campaign(tmp_path / "other", [], levels="1-1,1-2", refine_steps=1000)
     assert campaign.next_step(busy=["1-1"], failed=["1-2"]) is None
 
