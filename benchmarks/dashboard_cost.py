@@ -63,7 +63,7 @@ async def measure(
 ) -> Phase:
     """Measures one phase."""
     frames = asyncio.create_task(_watch(address)) if watched else None
-    await asyncio.sleep(3.0)  # Until the wall plays, or the last request is no longer fresh.
+    await asyncio.sleep(SETTLE_SECONDS)
     begun, steps = time.monotonic(), watched_run.steps_of(run)
     cpu = [watched_run.cpu_seconds(process) for process in processes]
     await asyncio.sleep(seconds)

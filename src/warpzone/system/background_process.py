@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 _EXIT_SECONDS = 10.0
-_THREAD_NICE = 10
+_THREAD_NICE = 15
 
 
 class ProcessOutcome(NamedTuple):
