@@ -87,9 +87,9 @@ void Lane::begin_episode() {
   if (start_state_) {
     console_.restore(*start_state_);
   } else {
-    const int power = draw_power();
-    announced = draw_announced();
-    context_.starts.start(task_, {power, settings.config.halfway, announced}, console_);
+    const mario::StartOptions start = draw_start();
+    announced = start.announced;
+    context_.starts.start(task_, start, console_);
   }
   if (settings.config.reseed_game) {
     mario::reseed_game(console_, state_.random.below(mario::kRandomRegisters));
@@ -130,9 +130,15 @@ int Lane::draw_power() {
   return config.power;
 }
 
-bool Lane::draw_announced() {
-  const double probability = context_.settings.config.game_start_prob;
-  return !task_.whole_game && probability > 0.0 && state_.random.uniform() < probability;
+mario::StartOptions Lane::draw_start() {
+  const EnvConfig& config = context_.settings.config;
+  mario::StartOptions start{draw_power(), config.halfway};
+  const double probability = config.game_start_prob;
+  if (task_.whole_game || probability == 0.0 || state_.random.uniform() >= probability)
+    return start;
+  start.announced = true;
+  start.halfway = state_.random.below(2) == 1 || config.halfway;
+  return start;
 }
 
 void Lane::start_following() {

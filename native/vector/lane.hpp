@@ -100,8 +100,8 @@ class Lane {
 
   void begin_episode();
   int draw_power();
-  /// Whether the level starts as within a whole game.
-  bool draw_announced();
+  /// How the level starts: possibly as within a whole game.
+  mario::StartOptions draw_start();
   /// The random no-op frames at the start of an episode.
   void idle();
   /// Brings Mario to a state next to the start state, which the policy might not reach by itself.

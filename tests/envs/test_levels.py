@@ -92,6 +92,14 @@ def test_game_start_prob_is_the_share_of_starts_as_in_a_game() -> None:
     assert abs(int(late.sum()) - 200) < 50
 
 
+def test_half_of_the_starts_as_in_a_game_are_halfway() -> None:
+    env = warpzone.make_vec("2-1,2-4", num_envs=400, obs="tiles", game_start_prob=0.5)
+    _, info = env.reset(seed=3)
+    late = info["x_pos"] > 1000
+    assert not late[1::2].any(), "castles have no halfway page"
+    assert abs(int(late.sum()) - 50) < 25
+
+
 def test_a_level_starts_as_in_a_game_with_the_rhythm_of_the_game() -> None:
     """In 2-4 the first lava ball rises 17 frames later than where the announcement is skipped."""
     console = warpzone.Console(roms.load_game())

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Unpack
 
 import gymnasium as gym
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from warpzone import _native
 from warpzone.envs.actions import parse_buttons
 from warpzone.envs.backends.machine import Backend, Machine, make_machine
+from warpzone.envs.backends.start import Start
 from warpzone.envs.checks import check_render_mode, checked_option, checked_state
 from warpzone.envs.console import Console
 from warpzone.envs.endings import RUNNING, STAGNATION, STEP_LIMIT, end_number, is_truncation
@@ -250,9 +252,9 @@ class MarioEnv(gym.Env[Obs, np.int64]):
         elif self._config.start_state:
             self._machine.resume(bytes(self._config.start_state))
         else:
-            power, announced = self._draw_power(), self._draw_announced()
-            self._machine.begin(self._level, power, announced=announced)
-            return announced
+            start = self._draw_start()
+            self._machine.begin(self._level, start)
+            return start.announced
         return False
 
     def _draw_power(self) -> int:
@@ -262,12 +264,16 @@ class MarioEnv(gym.Env[Obs, np.int64]):
             return 1 + self._random.below(2)
         return int(config.power)
 
-    def _draw_announced(self) -> bool:
+    def _draw_start(self) -> Start:
+        """How the level starts: possibly as within a whole game."""
         assert self._random is not None
-        probability = self._config.game_start_prob
-        return (
-            self._level != WHOLE_GAME and probability > 0.0 and self._random.uniform() < probability
-        )
+        config = self._config
+        start = Start(self._draw_power(), config.halfway)
+        probability = config.game_start_prob
+        if self._level == WHOLE_GAME or probability == 0.0 or self._random.uniform() >= probability:
+            return start
+        halfway = self._random.below(2) == 1 or config.halfway
+        return replace(start, announced=True, halfway=halfway)
 
     def _reseed_game(self) -> None:
         assert self._random is not None

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpzone import _native
+from warpzone.envs.backends.start import Start
 from warpzone.envs.setup import EnvSetup
 from warpzone.errors import ConfigError
 
@@ -34,13 +35,12 @@ class Machine(Protocol):
     def screen(self) -> NDArray[np.uint8]:
         """The last drawn frame, 240 x 256 x 3."""
 
-    def begin(self, level: str, power: int, *, announced: bool) -> None:
+    def begin(self, level: str, start: Start) -> None:
         """Goes to the first frame of a level in which Mario can be controlled; always the same.
 
         Args:
             level: Level, or the whole game, which always starts with small Mario.
-            power: Mario at the start: 0 small, 1 big, 2 with fire.
-            announced: Whether the screen that announces the level is shown to its end.
+            start: Where and how.
         """
 
     def resume(self, state: bytes) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpzone import _native
+from warpzone.envs.backends.start import Start
 from warpzone.envs.console import Console
 from warpzone.envs.setup import EnvSetup
 
@@ -18,17 +19,17 @@ class NativeMachine(Console):
         super().__init__(setup.image, exact=setup.config.exact)
         self._setup = setup
         self._image = image
-        self._starts: dict[tuple[str, int, bool], bytes] = {}
+        self._starts: dict[tuple[str, Start], bytes] = {}
 
-    def begin(self, level: str, power: int, *, announced: bool) -> None:
+    def begin(self, level: str, start: Start) -> None:
         """Goes to the start of a level, which is played from power-on only once."""
-        start = level, power, announced
-        if start not in self._starts:
-            config = self._setup.config
-            scout = Console(self._setup.image, exact=config.exact)
-            _native.start(scout, self._setup.game, level, power, config.halfway, announced)
-            self._starts[start] = scout.save()
-        self.load(self._starts[start])
+        if (level, start) not in self._starts:
+            scout = Console(self._setup.image, exact=self._setup.config.exact)
+            _native.start(
+                scout, self._setup.game, level, start.power, start.halfway, start.announced
+            )
+            self._starts[level, start] = scout.save()
+        self.load(self._starts[level, start])
 
     def resume(self, state: bytes) -> None:
         """Goes to a save state of a console or of an environment."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from warpzone import _native
 from warpzone.envs.backends.nes_py_fixes import game_class
+from warpzone.envs.backends.start import Start
 from warpzone.envs.setup import WHOLE_GAME, EnvSetup
 from warpzone.errors import BackendError, ClosedError, ConfigError, LevelWarning
 from warpzone.rom.locate import data_folder
@@ -55,7 +56,7 @@ class NesPyMachine:
         self._setup = setup
         self._strict = strict_stage
         self._rom = plain_image(setup.image)
-        self._games: dict[tuple[str, int], Any] = {}
+        self._games: dict[tuple[str, Start], Any] = {}
         self._game: Any = None
         self._frames = 0
 
@@ -74,16 +75,15 @@ class NesPyMachine:
         """A copy of the screen; nes-py draws every frame."""
         return np.ascontiguousarray(self._present().screen)
 
-    def begin(self, level: str, power: int, *, announced: bool) -> None:
+    def begin(self, level: str, start: Start) -> None:
         """Goes to the start of a level, which is played from power-on only once."""
-        assert not announced, "refused when the machine was made"
-        start = level, power
-        if start not in self._games:
+        assert not start.announced, "refused when the machine was made"
+        if (level, start) not in self._games:
             game = self._make_game(str(self._rom), level != WHOLE_GAME)
-            self._games[start] = game
-            self._start(game, level, power)
+            self._games[level, start] = game
+            self._start(game, level, start)
             game._backup()
-        self._game = self._games[start]
+        self._game = self._games[level, start]
         self._game._restore()
 
     def resume(self, state: bytes) -> None:
@@ -142,8 +142,7 @@ class NesPyMachine:
 
     # The start of a level, as native/mario/levels.cpp does it.
 
-    def _start(self, game: Any, level: str, power: int) -> None:
-        config = self._setup.config
+    def _start(self, game: Any, level: str, start: Start) -> None:
         name = "1-1" if level == WHOLE_GAME else level
         numbers = _native.level_numbers(self._setup.game, name)
         game.reset()
@@ -151,9 +150,9 @@ class NesPyMachine:
         if not _pass_title(game, numbers):
             raise BackendError(f"nes-py: level {name} did not start: the title took no START")
         if level != WHOLE_GAME:
-            game.ram[_SIZE] = 1 if power == 0 else 0
-            game.ram[_POWER] = power
-            if config.halfway:
+            game.ram[_SIZE] = 1 if start.power == 0 else 0
+            game.ram[_POWER] = start.power
+            if start.halfway:
                 game.ram[_HALFWAY_PAGE] = numbers["halfway_page"]
         if not _wait_for_control(game):
             raise BackendError(f"nes-py: level {name} did not start: Mario was never in control")
