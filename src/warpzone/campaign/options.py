@@ -30,7 +30,6 @@ class CampaignOptions:
         at_least=0,
         at_most=10**15,
         metavar="STEPS",
-        everyday=True,
     )
     generalist: bool = option(
         False,
