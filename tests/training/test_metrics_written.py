@@ -29,6 +29,8 @@ from warpzone.training import session
 
 SOLUTIONS = Path(__file__).parents[2] / "solutions"
 POLICIES = Path(__file__).parents[2] / "policies"
+# Of all teachers.
+EVERY_ACTION = "NOOP,RIGHT,RIGHT+A,RIGHT+B,RIGHT+A+B,A,LEFT,DOWN,LEFT+A+B"
 REPLAY = ReplayOptions(capacity=128, batch_size=16, learning_starts=8)
 
 
@@ -67,7 +69,7 @@ def taught(folder: Path) -> TrainConfig:
     config = tiny(folder, updates=3)
     return replace(
         config,
-        env=replace(config.env, level="2-1,3-1", actions="simple"),
+        env=replace(config.env, level="1-1,8-4", actions=EVERY_ACTION),
         model=replace(config.model, encoder="tiles-v2"),
         distill=DistillOptions(str(POLICIES), capacity=64, batches=1, batch_size=16),
     )
