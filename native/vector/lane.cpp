@@ -134,8 +134,9 @@ mario::StartOptions Lane::draw_start() {
   const EnvConfig& config = context_.settings.config;
   mario::StartOptions start{draw_power(), config.halfway};
   const double probability = config.game_start_prob;
-  if (task_.whole_game || probability == 0.0 || state_.random.uniform() >= probability)
+  if (task_.whole_game || probability == 0.0 || state_.random.uniform() >= probability) {
     return start;
+  }
   start.announced = true;
   start.halfway = state_.random.below(2) == 1 || config.halfway;
   return start;

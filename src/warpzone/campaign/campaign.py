@@ -75,9 +75,9 @@ class Campaign:
             busy: Names of runs that are being trained.
             failed: Names of runs that have failed, and are not tried again.
         """
+        taken = {*busy, *failed}
         for number in range(1, self._options.rounds + 1):
             for task in self._unfinished(number):
-                taken = {*busy, *failed}
                 if task.name not in taken and not any(map(task.waits_for, taken)):
                     return Step(task, number)
         return None

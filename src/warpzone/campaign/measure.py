@@ -17,6 +17,7 @@ def measure(
     protocol: Protocol = MAIN,
     *,
     progress: Progress | None = None,
+    num_threads: int | None = None,
 ) -> Result:
     """Plays a level under one protocol; the same arguments give the same result.
 
@@ -27,6 +28,7 @@ def measure(
         seed: Seed of the first episode and of the sampled actions.
         protocol: Noise, and how actions are chosen.
         progress: Called after each step.
+        num_threads: Threads of the environments; one per core by default.
     """
     with one_thread():
         played = evaluate(
@@ -36,6 +38,7 @@ def measure(
             seed=seed,
             wrap=trained.wrap,
             progress=progress,
+            num_threads=num_threads,
             **(trained.env_options() | dict(protocol.env)),
         )
     summary = played.summary()

@@ -31,11 +31,17 @@ class Wanted:
     protocol: Protocol
     episodes: int
 
-    def play(self, progress: Progress | None = None) -> Result:
+    def play(self, progress: Progress | None = None, num_threads: int | None = None) -> Result:
         """Plays the episodes; equal for any number of processes and threads."""
-        seed = row_seed(self.sha256, self.level, self.protocol)
-        trained = _loaded(self.path, self.sha256)
-        return measure(trained, self.level, self.episodes, seed, self.protocol, progress=progress)
+        return measure(
+            _loaded(self.path, self.sha256),
+            self.level,
+            self.episodes,
+            row_seed(self.sha256, self.level, self.protocol),
+            self.protocol,
+            progress=progress,
+            num_threads=num_threads,
+        )
 
 
 @dataclass(frozen=True)
@@ -72,7 +78,7 @@ class Measurer:
             (tuple(self.plugins),),
         )
         try:
-            futures = [pool.submit(one.play) for one in wanted]
+            futures = [pool.submit(one.play, num_threads=1) for one in wanted]
             for one, future in zip(wanted, futures, strict=True):
                 result = future.result()
                 count = total.part(one.level, one.episodes)
