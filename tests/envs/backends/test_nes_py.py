@@ -16,6 +16,7 @@ import warpzone
 from warpzone import _native
 from warpzone.envs.backends import nes_py, nes_py_fixes
 from warpzone.envs.backends.nes_py import NesPyMachine, plain_image
+from warpzone.envs.backends.start import Start
 from warpzone.errors import BackendError, ClosedError, ConfigError, LevelWarning
 from warpzone.evaluation.policies import SequencePolicy
 from warpzone.rom import locate as roms
@@ -144,7 +145,7 @@ def test_classic_reward_is_the_packages_own() -> None:
     game = nes_py_fixes.game_class()(str(plain_image(roms.load_game())), True)
     machine = env.machine
     assert isinstance(machine, NesPyMachine)
-    machine._start(game, "1-1", 0)
+    machine._start(game, "1-1", Start())
     game._backup()
     game.reset()
     for number in range(260):
