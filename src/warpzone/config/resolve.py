@@ -55,7 +55,7 @@ _FOR_SOLUTIONS = {"starts": {"share": 0.7}}
 # not with success, and the network samples closer to greedily than it learned.
 _FOR_TEACHERS: dict[str, dict[str, Any]] = {
     "env": {"obs": "tiles", "actions": "simple", "num_envs": 96, "level_order": "curriculum"},
-    "model": {"hidden": 512, "eval_temperature": 0.625},
+    "model": {"hidden": 512, "eval_temperature": 0.35},
     "learn": {
         "rollout_steps": 32,
         "learning_rate": 1e-3,
