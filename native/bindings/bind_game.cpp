@@ -139,6 +139,7 @@ void bind_game(nb::module_& module) {
       },
       "blob"_a, "The machine's part of a save state, whether a lane or a console made it.");
   module.attr("RANDOM_REGISTERS") = mario::kRandomRegisters;
+  module.attr("LEAD_FRAMES") = mario::kLeadFrames;
   module.def(
       "random_register",
       [](std::uint32_t number) {

@@ -1,6 +1,8 @@
 #include "mario/levels.hpp"
 
 #include <array>
+#include <memory>
+#include <optional>
 #include <stdexcept>
 
 #include "mario/ram.hpp"
@@ -91,16 +93,17 @@ bool pass_title(nes::Console& console, Game game, Level level) {
   return false;
 }
 
-bool wait_for_control(nes::Console& console, bool announced) {
+// Returns the number of frames, or nothing when Mario never is in control.
+std::optional<int> wait_for_control(nes::Console& console, bool announced) {
   std::uint8_t* memory = console.ram();
   for (int frame = 0; frame < kLoadFrames; ++frame) {
     if (in_control(memory) && decode_clock(memory) > 0) {
-      return true;
+      return frame;
     }
     if (!announced) memory[ram::kPreLevelTimer] = 0;
     console.run_frame(0, false);
   }
-  return false;
+  return std::nullopt;
 }
 
 void fail(Level level, const std::string& what) {
@@ -120,12 +123,19 @@ void start(nes::Console& console, Game game, Level level, const StartOptions& op
   if (options.halfway) {
     memory[ram::kHalfwayPage] = static_cast<std::uint8_t>(halfway_page(game, level));
   }
-  if (!wait_for_control(console, options.announced)) {
+  const auto before = std::make_unique<nes::MachineState>();
+  console.snapshot(*before);
+  const std::optional<int> frames = wait_for_control(console, options.announced);
+  if (!frames) {
     fail(level, "Mario was not in control after " + std::to_string(kLoadFrames) + " frames");
   }
   if (level_index(memory) != (level.world - 1) * kStagesPerWorld + level.stage - 1 ||
       memory[ram::kArea] != area_number(game, level)) {
     fail(level, "the game began another level");
+  }
+  if (options.announced) {
+    console.restore(*before);
+    for (int frame = kLeadFrames; frame < *frames; ++frame) console.run_frame(0, false);
   }
 }
 

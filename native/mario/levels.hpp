@@ -26,12 +26,15 @@ struct StartError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// An announced start lies this many frames before Mario is in control.
+constexpr int kLeadFrames = 8;
+
 struct StartOptions {
   int power = 0;         ///< 0 small, 1 big, 2 fire.
   bool halfway = false;  ///< At the level's halfway page; levels without one begin at their start.
-  /// The screen that announces the level is shown to its end, as within a game. The slow timers of
-  /// the game, which count every 21 frames, are at another point then, and so are enemies that
-  /// depend on them, such as lava balls.
+  /// As within a game: the screen that announces the level is shown. The slow timers of the game,
+  /// which count every 21 frames, are at another point then, and so are enemies that depend on
+  /// them, such as lava balls.
   bool announced = false;
   bool operator==(const StartOptions&) const = default;
 };
@@ -51,9 +54,9 @@ int area_number(Game game, Level level);
 int halfway_page(Game game, Level level);
 
 /// Switches the console on and begins the level. Nothing is drawn. On return Mario is in control
-/// and the clock runs; the same arguments always give the same machine state.
-/// Throws std::invalid_argument for options out of range or an unknown level, std::runtime_error
-/// naming the level when the game does not get there.
+/// and the clock runs, unless the start is announced; the same arguments always give the same
+/// machine state. Throws std::invalid_argument for options out of range or an unknown level,
+/// std::runtime_error naming the level when the game does not get there.
 void start_level(nes::Console& console, Game game, Level level, const StartOptions& options = {});
 
 /// Switches the console on and begins the whole game, as a person does who presses START.

@@ -51,8 +51,9 @@ using Choice = std::optional<bool>;
   X(int, noop_max, 0, "Each reset is followed by 0 to noop_max no-op frames, drawn at random.")    \
   X(double, game_start_prob, 0.0,                                                                  \
     "Probability that a level starts as within a whole game: after the screen that announces it, " \
-    "whose end sets the rhythm of some enemies, without no-op frames, and in half of the cases "   \
-    "at its halfway page, as after a life lost late in the level.")                                \
+    "whose end sets the rhythm of some enemies, with the buttons of a random action held instead " \
+    "of no-op frames, and in half of the cases at its halfway page, as after a life lost late in " \
+    "the level.")                                                                                  \
   X(std::string, reward, "shaped",                                                                 \
     "'shaped': weighted terms; 'classic': the reward of gym-super-mario-bros 7.4.")                \
   X(std::string, autoreset, "next-step",                                                           \

@@ -80,6 +80,7 @@ void Lane::set_start_state(std::span<const std::uint8_t> blob, bool idle) {
 
 void Lane::begin_episode() {
   const LaneSettings& settings = context_.settings;
+  state_.buttons = 0;
   if (settings.random_task && !task_given_ && settings.tasks.size() > 1) {
     task_ = settings.tasks[state_.random.below(static_cast<std::uint32_t>(settings.tasks.size()))];
   }
@@ -95,7 +96,12 @@ void Lane::begin_episode() {
     mario::reseed_game(console_, state_.random.below(mario::kRandomRegisters));
   }
   if (start_state_ && !idle_at_start_state_) hold_random_action();
-  if (start_state_ ? idle_at_start_state_ : !announced) idle();
+  if (announced) {
+    arrive();
+  } else {
+    if (!start_state_ || idle_at_start_state_) idle();
+    show_first_frame();
+  }
   start_following();
 }
 
@@ -104,6 +110,20 @@ void Lane::idle() {
   if (config.noop_max == 0) return;
   const auto frames = state_.random.below(static_cast<std::uint32_t>(config.noop_max) + 1);
   for (std::uint32_t i = 0; i < frames; ++i) console_.run_frame(0, false);
+}
+
+void Lane::arrive() {
+  const EnvConfig& config = context_.settings.config;
+  const auto action = state_.random.below(static_cast<std::uint32_t>(config.actions.size()));
+  const auto late = state_.random.below(static_cast<std::uint32_t>(config.frame_skip));
+  state_.buttons = config.actions[action];
+  const int frames = mario::kLeadFrames + static_cast<int>(late);
+  for (int frame = 0; frame < frames; ++frame) {
+    if (frame == std::max(0, frames - config.frame_skip)) show_first_frame();
+    console_.run_frame(state_.buttons, false);
+  }
+  if (drawn_) draw_ahead();
+  stack_.push(console_, state_.buttons);
 }
 
 void Lane::hold_random_action() {
@@ -145,11 +165,9 @@ mario::StartOptions Lane::draw_start() {
 void Lane::start_following() {
   take_route_and_limit();
   state_.route = route_name_;
-  state_.buttons = 0;
   state_.ended = 0;
   rules_->begin(console_, task_);
   state_.tracker.reset(console_.ram(), route_.get(), mario::last_level_of(context_.game));
-  show_first_frame();
 }
 
 void Lane::draw_ahead() {
@@ -262,6 +280,8 @@ void Lane::load(std::span<const std::uint8_t> blob, bool keep_random) {
   const Random random = state_.random;
   if (!is_lane_state(blob)) {
     console_.load(blob);
+    state_.buttons = 0;
+    show_first_frame();
     start_following();
     return;
   }

@@ -104,6 +104,9 @@ class Lane {
   mario::StartOptions draw_start();
   /// The random no-op frames at the start of an episode.
   void idle();
+  /// Comes out of the announcement of a level as within a game: at any frame of a step, whose
+  /// buttons are held already, and with a frame of the announcement as the one before.
+  void arrive();
   /// Brings Mario to a state next to the start state, which the policy might not reach by itself.
   void hold_random_action();
   /// The tracker begins at the present moment.

@@ -25,6 +25,7 @@ SMB_AREAS = {
 }  # fmt: skip
 AREA_NUMBER, AREA_TYPE, AREA_IN_TYPE, POWER, SIZE = 0x760, 0x74E, 0x74F, 0x756, 0x754
 LIVES, RANDOM, LAVA_BALL_TIMER = 0x75A, 0x7A7, 0x796
+PLAYER_STATE, IN_CONTROL, PLAYER_Y = 0x0E, 8, 0xCE
 WITHOUT_HALFWAY = {name for name in SMB_AREAS if name.endswith("-4") or name.startswith("8")}
 GAMES = ["smb", "lost-levels"]
 
@@ -106,12 +107,27 @@ def test_a_level_starts_as_in_a_game_with_the_rhythm_of_the_game() -> None:
     risen = []
     for announced in (False, True):
         _native.start(console, "smb", "2-4", 0, False, announced)
+        for _ in range(_native.LEAD_FRAMES if announced else 0):
+            assert console.ram[PLAYER_STATE] != IN_CONTROL
+            console.run_frame(0, render=False)
+        assert console.ram[PLAYER_STATE] == IN_CONTROL
         frames = 0
         while console.ram[LAVA_BALL_TIMER] == 1:
             console.run_frame(0, render=False)
             frames += 1
         risen.append(frames)
     assert risen == [0, 17]
+
+
+def test_a_level_starts_as_in_a_game_with_buttons_held_already() -> None:
+    """Some lanes begin with Mario in the air, and the older grid shows the announcement."""
+    env = warpzone.make_vec("4-4", num_envs=200, obs="tiles", game_start_prob=1.0)
+    obs, info = env.reset(seed=3)
+    assert set(np.unique(info["x_pos"])) <= set(range(38, 43))
+    assert len(np.unique(env.ram()[:, PLAYER_Y])) > 2
+    planes = obs["tiles"].shape[1] // 2
+    older, newest = obs["tiles"][:, :planes], obs["tiles"][:, planes:]
+    assert (older != newest).any(axis=(1, 2, 3)).mean() > 0.6
 
 
 def test_random_registers_are_those_that_the_game_runs_through() -> None:

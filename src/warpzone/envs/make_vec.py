@@ -93,8 +93,9 @@ def make_vec(
             step, which then repeats the whole previous action.
         noop_max: Each reset is followed by 0 to noop_max no-op frames, drawn at random.
         game_start_prob: Probability that a level starts as within a whole game: after the screen
-            that announces it, whose end sets the rhythm of some enemies, without no-op frames, and
-            in half of the cases at its halfway page, as after a life lost late in the level.
+            that announces it, whose end sets the rhythm of some enemies, with the buttons of a
+            random action held instead of no-op frames, and in half of the cases at its halfway
+            page, as after a life lost late in the level.
         reward: 'shaped': weighted terms; 'classic': the reward of gym-super-mario-bros 7.4.
         autoreset: When an episode that ended is reset: 'next-step', 'same-step' or 'disabled'.
         power: Mario at the start: 0 small, 1 big, 2 with fire.

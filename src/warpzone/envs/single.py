@@ -107,14 +107,15 @@ class MarioEnv(gym.Env[Obs, np.int64]):
         announced = self._begin(options)
         if config.reseed_game:
             self._reseed_game()
-        if config.noop_max > 0 and not announced:
-            for _ in range(self._random.below(config.noop_max + 1)):
-                self._machine.run_frame(0, render=False)
         self._buttons = 0
+        if announced:
+            self._arrive()
+        else:
+            if config.noop_max > 0:
+                self._run_frames(self._random.below(config.noop_max + 1))
+            self._show_first_frame()
         self._ended = False
         self._rules.begin(self._level)
-        self._machine.draw_ahead()  # A restored machine has drawn nothing yet.
-        self._frames.extend([self._frame()] * (self._frames.maxlen or 1))
         return self._observation(), self._rules.info()
 
     def step(self, action: Any) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
@@ -256,6 +257,31 @@ class MarioEnv(gym.Env[Obs, np.int64]):
             self._machine.begin(self._level, start)
             return start.announced
         return False
+
+    def _arrive(self) -> None:
+        """Comes out of the announcement of a level as within a game.
+
+        The level begins at any frame of a step, whose buttons are held already, and with a frame
+        of the announcement as the one before.
+        """
+        assert self._random is not None
+        config = self._config
+        self._buttons = config.actions[self._random.below(len(config.actions))]
+        frames = _native.LEAD_FRAMES + self._random.below(config.frame_skip)
+        before = max(0, frames - config.frame_skip)
+        self._run_frames(before)
+        self._show_first_frame()
+        self._run_frames(frames - before)
+        self._machine.draw_ahead()
+        self._frames.append(self._frame())
+
+    def _run_frames(self, count: int) -> None:
+        for _ in range(count):
+            self._machine.run_frame(self._buttons, render=False)
+
+    def _show_first_frame(self) -> None:
+        self._machine.draw_ahead()  # A restored machine has drawn nothing yet.
+        self._frames.extend([self._frame()] * (self._frames.maxlen or 1))
 
     def _draw_power(self) -> int:
         config = self._config
