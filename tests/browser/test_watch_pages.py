@@ -15,7 +15,7 @@ X = "+document.querySelector('[data-watch]').dataset.x"
 
 
 def open_watch(page: Any) -> None:
-    page.goto(page.url.partition("#")[0] + "#/watch?policy=file:8-1.policy&level=1-1")
+    page.goto(page.url.partition("#")[0] + "#/watch?policy=file:8-3.policy&level=1-1")
     expect(page.locator("[data-watch]")).to_contain_text("1-1, step")
 
 

@@ -22,7 +22,7 @@ RIGHT, LEFT = 0x80, 0x40
 
 @pytest.fixture(scope="module")
 def policy(rom_path: Path) -> TrainedPolicy:
-    return load_policy(POLICIES / "8-1.policy")
+    return load_policy(POLICIES / "8-3.policy")
 
 
 def test_the_policy_plays_its_level(policy: TrainedPolicy) -> None:
@@ -104,7 +104,7 @@ def test_a_browser_watches_steps_and_takes_over(rom_path: Path, tmp_path: Path) 
     settings = Settings(tmp_path, port=0, token=TOKEN, policies=POLICIES)
     with (
         running(settings) as (_, address),
-        connect_to(address, "ws/watch?policy=file:8-1.policy&level=1-1") as socket,
+        connect_to(address, "ws/watch?policy=file:8-3.policy&level=1-1") as socket,
     ):
 
         def until(wanted: Any) -> dict[str, Any]:
@@ -130,10 +130,10 @@ def test_a_browser_watches_steps_and_takes_over(rom_path: Path, tmp_path: Path) 
 def test_policies_are_named_and_never_paths(rom_path: Path, tmp_path: Path) -> None:
     client = make_client(tmp_path, policies=POLICIES)
     rows = client.get("/api/policies").json()
-    assert {"id": "file:8-1.policy", "name": "8-1", "level": "8-1"} in rows["policies"]
+    assert {"id": "file:8-3.policy", "name": "8-3", "level": "8-3"} in rows["policies"]
     assert len(rows["levels"]) == 32
     catalog = client.app.state.warpzone.policies  # type: ignore[attr-defined]
-    for name in ("file:../policies/8-1.policy", "8-1.policy", "run:../x", ""):
+    for name in ("file:../policies/8-3.policy", "8-3.policy", "run:../x", ""):
         with pytest.raises(WarpzoneError):
             catalog.load(name)
 

@@ -13,7 +13,7 @@ from warpzone.evaluation.trained import load_policy
 from warpzone.play.agent import PolicyAgent, load_agent
 from warpzone.play.session import AGENT_HINT, Session
 
-POLICY = Path(__file__).parents[2] / "policies" / "8-1.policy"
+POLICY = Path(__file__).parents[2] / "policies" / "8-3.policy"
 RIGHT = 0x80
 
 

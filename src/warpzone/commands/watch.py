@@ -21,7 +21,7 @@ class Watch:
     Examples:
       warpzone watch 8-1
       warpzone watch runs/mario-1-1
-      warpzone watch policies/8-1.policy --level 8-2
+      warpzone watch policies/8-3.policy --level 8-2
     """
 
     target: str = positional(MISSING, "Level, policy file or run.", metavar="LEVEL|FILE")
