@@ -30,7 +30,7 @@ def test_the_policy_plays_its_level(policy: TrainedPolicy) -> None:
     before = game.frame
     for _ in range(30):
         game.step()
-    assert game.facts["level"] == "8-1"
+    assert game.facts["level"] == "8-3"
     assert game.facts["step"] == 30
     assert game.facts["progress"] > 50
     assert sum(game.facts["probabilities"]) == pytest.approx(1.0, abs=0.01)

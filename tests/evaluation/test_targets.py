@@ -46,7 +46,8 @@ def test_own_policies_come_before_those_of_warpzone(empty: Path) -> None:
 def test_a_level_without_a_policy_names_the_command_that_trains_one(empty: Path) -> None:
     folder = empty / "one"
     folder.mkdir()
-    (folder / "1-1.policy").write_bytes(find_target(Path("1-1")).path.read_bytes())
+    specialist = included_folder("policies") / "8-3.policy"
+    (folder / specialist.name).write_bytes(specialist.read_bytes())
     with pytest.raises(CheckpointError, match="warpzone train --level 8-4"):
         find_target(Path("8-4"), folder)
 

@@ -26,7 +26,7 @@ def test_the_agent_plays_as_in_an_environment(rom_path: Path) -> None:
     session, agent = make_session()
     session.run(FakeWindow({}), max_iterations=400)
     policy = load_policy(POLICY)
-    env = MarioEnv("8-1", **policy.env_options())
+    env = MarioEnv(POLICY.stem, **policy.env_options())
     obs, _ = env.reset(seed=0)
     player = policy.player(1, 0, greedy=False)
     for step in range(100):
