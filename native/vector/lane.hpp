@@ -104,8 +104,8 @@ class Lane {
   mario::StartOptions draw_start();
   /// The random no-op frames at the start of an episode.
   void idle();
-  /// Comes out of the announcement of a level as within a game: at any frame of a step, whose
-  /// buttons are held already, and with a frame of the announcement as the one before.
+  /// Enters a level as within a game: in the middle of a step, with the buttons of that step
+  /// already held. The older frames of the observation still show the announcement.
   void arrive();
   /// Brings Mario to a state next to the start state, which the policy might not reach by itself.
   void hold_random_action();

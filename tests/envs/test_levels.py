@@ -120,7 +120,7 @@ def test_a_level_starts_as_in_a_game_with_the_rhythm_of_the_game() -> None:
 
 
 def test_a_level_starts_as_in_a_game_with_buttons_held_already() -> None:
-    """Some lanes begin with Mario in the air, and the older grid shows the announcement."""
+    """Some start with Mario in the air, and the older grid still shows the announcement."""
     env = warpzone.make_vec("4-4", num_envs=200, obs="tiles", game_start_prob=1.0)
     obs, info = env.reset(seed=3)
     assert set(np.unique(info["x_pos"])) <= set(range(38, 43))

@@ -259,10 +259,10 @@ class MarioEnv(gym.Env[Obs, np.int64]):
         return False
 
     def _arrive(self) -> None:
-        """Comes out of the announcement of a level as within a game.
+        """Enters a level as within a game.
 
-        The level begins at any frame of a step, whose buttons are held already, and with a frame
-        of the announcement as the one before.
+        That is in the middle of a step, with the buttons of that step already held. The older
+        frames of the observation still show the announcement.
         """
         assert self._random is not None
         config = self._config

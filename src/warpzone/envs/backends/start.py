@@ -12,7 +12,8 @@ class Start:
     Attributes:
         power: Mario at the start: 0 small, 1 big, 2 with fire.
         halfway: Whether he starts at the level's halfway page, where it has one.
-        announced: Whether the screen that announces the level is shown to its end.
+        announced: Whether the level is announced first, as within a game. The start then lies
+            `LEAD_FRAMES` frames before Mario is in control.
     """
 
     power: int = 0
