@@ -68,6 +68,25 @@ def test_scripted_policy_clears_1_1_and_the_video_continues_to_the_castle() -> N
     assert written == 1 + 4 * outcome.info["steps"] + 240
 
 
+def test_what_follows_a_clear_may_be_recorded_at_another_speed() -> None:
+    policy = make_policy("scripted")
+    env = RecordedEnv("1-1", actions=list(policy.actions))
+    frames: list[bytes] = []
+    outcome = record_episode(
+        env,
+        policy,
+        lambda frame: frames.append(frame[240:].tobytes()),
+        options=VideoOptions(speed=8),
+        after_clear=150,
+        speed_after_clear=1.0,
+    )
+    assert outcome.cleared
+    played = (1 + 4 * outcome.info["steps"]) / 8
+    assert len(frames) == pytest.approx(played + 150, abs=1)
+    assert len(set(frames[-150:])) == 1, "one caption, which no longer tells the old speed"
+    assert frames[-150] != frames[-151]
+
+
 def test_outcome_names_the_cause_of_death() -> None:
     env = RecordedEnv("1-1", actions=["RIGHT+B"])
     outcome = record_episode(env, SequencePolicy("RIGHT+B"), lambda frame: None)

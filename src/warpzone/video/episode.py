@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ WriteSound = Callable[[NDArray[np.float32]], None]
 
 _FRAMES_AFTER_CLEAR = 4 * FRAMES_PER_SECOND
 _FRAMES_AFTER_DEATH = 2 * FRAMES_PER_SECOND
+_FRAMES_KEPT = 1 * FRAMES_PER_SECOND  # At a time, of what follows the episode.
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,11 @@ class FrameRecorder:
         self._options = options
         self._write = write
         self._write_sound = write_sound
-        self._resampler = Resampler(options.fps / options.speed / FRAMES_PER_SECOND)
+        self.set_speed(options.speed)
+
+    def set_speed(self, speed: float) -> None:
+        """Sets the speed of the game in the frames that follow."""
+        self._resampler = Resampler(self._options.fps / speed / FRAMES_PER_SECOND)
 
     def record_step(
         self, env: RecordedEnv | WrappedRecording, obs: Any, caption: Sequence[str]
@@ -110,6 +115,7 @@ def record_episode(
     steps: int = 1500,
     options: VideoOptions | None = None,
     after_clear: int = _FRAMES_AFTER_CLEAR,
+    speed_after_clear: float | None = None,
     on_step: Callable[[int], None] | None = None,
     extra_text: Callable[[], dict[str, Any]] | None = None,
     write_sound: WriteSound | None = None,
@@ -123,7 +129,8 @@ def record_episode(
         seed: Seed of the environment.
         steps: Maximum number of steps.
         options: What the frames show.
-        after_clear: Frames to record after a clear.
+        after_clear: Frames of the game to record after a clear.
+        speed_after_clear: Speed of the game in these frames; by default as before.
         on_step: Called with the number of completed steps.
         extra_text: Returns more values to show below the screen, by name.
         write_sound: Called with the sound of each emulated frame, for example
@@ -153,8 +160,14 @@ def record_episode(
             on_step(step)
     outcome = Outcome(info, total)
     if outcome.cleared or is_death(outcome.end):
-        env.run_idle(after_clear if outcome.cleared else _FRAMES_AFTER_DEATH)
-        recorder.record_step(env, obs, caption(outcome.end))
+        remaining = after_clear if outcome.cleared else _FRAMES_AFTER_DEATH
+        if outcome.cleared and speed_after_clear is not None:
+            options = replace(options, speed=speed_after_clear)
+            recorder.set_speed(speed_after_clear)
+        while remaining > 0:
+            env.run_idle(min(remaining, _FRAMES_KEPT))
+            recorder.record_step(env, obs, caption(outcome.end))
+            remaining -= _FRAMES_KEPT
     return outcome
 
 

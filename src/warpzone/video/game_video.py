@@ -16,11 +16,14 @@ from warpzone.evaluation.policies import add_batch_dimension
 from warpzone.video.choosing import Choice, OnProgress, Recording, choose_episode
 from warpzone.video.episode import Outcome, VideoOptions, record_episode
 from warpzone.video.output import check_output
-from warpzone.video.recorded_env import RecordedEnv
+from warpzone.video.recorded_env import FRAMES_PER_SECOND, RecordedEnv
 from warpzone.video.video_format import VideoFormat
 from warpzone.video.writer import Frame
 
 _STICKY_PROB, _NOOP_MAX = 0.25, 30
+# From the axe until the princess has said all that she has to say, at the game's own speed at most.
+_FRAMES_OF_ENDING = 16 * FRAMES_PER_SECOND
+_SPEED_OF_ENDING = 1.0
 # For games of which only the outcome matters: no overlay, and as few frames as possible.
 _OUTCOME_ONLY = VideoOptions(fps=1, overlay=False)
 
@@ -84,6 +87,7 @@ def record_game(
     env = RecordedEnv(GAME, sticky_prob=_STICKY_PROB, noop_max=_NOOP_MAX, **policies.env_options())
     choice = _choose_game(env, policies, range(seed, seed + max_seeds), greedy, progress)
     policy = RecordedGame(policies, choice.seed, greedy)
+    options = video_format.options(output)
     video_format.prepare(env)
     with video_writer as video:
         outcome = record_episode(
@@ -92,7 +96,9 @@ def record_game(
             video.write,
             seed=choice.seed,
             steps=MAX_STEPS,
-            options=video_format.options(output),
+            options=options,
+            after_clear=_FRAMES_OF_ENDING,
+            speed_after_clear=min(options.speed, _SPEED_OF_ENDING),
             on_step=choice.on_step(progress),
             extra_text=policy.value_text,
             write_sound=video_format.write_sound(video),
