@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -140,10 +140,11 @@ def record_episode(
         How the episode ended.
     """
     options = options or VideoOptions()
+    speed = options.speed
 
     def caption(end: str = "") -> list[str]:
         extra = extra_text() if extra_text is not None and not end else {}
-        return _caption(info, options.speed, end, extra)
+        return _caption(info, speed, end, extra)
 
     recorder = FrameRecorder(options, write, write_sound)
     policy.reset()
@@ -162,8 +163,8 @@ def record_episode(
     if outcome.cleared or is_death(outcome.end):
         remaining = after_clear if outcome.cleared else _FRAMES_AFTER_DEATH
         if outcome.cleared and speed_after_clear is not None:
-            options = replace(options, speed=speed_after_clear)
-            recorder.set_speed(speed_after_clear)
+            speed = speed_after_clear
+            recorder.set_speed(speed)
         while remaining > 0:
             env.run_idle(min(remaining, _FRAMES_KEPT))
             recorder.record_step(env, obs, caption(outcome.end))
