@@ -59,7 +59,8 @@ def train(
     Args:
         level: Levels to train on, such as '1-1', '1-1,1-2', '1-1..1-4' or 'random'.
         obs: 'pixels', 'rgb' or 'tiles'.
-        actions: Action set: 'right-only', 'simple', 'complex', 'extended', or your own list.
+        actions: Action set: 'right-only', 'simple', 'whole-game', 'complex', 'extended', or your
+            own list.
         steps: Environment steps of the run, summed over all environments.
         encoder: Built-in encoder, or a name from `register_encoder`.
         reward: 'shaped', 'classic', or a name from `register_reward`.

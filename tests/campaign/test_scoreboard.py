@@ -21,7 +21,7 @@ from warpzone.campaign import measure as measure_module
 from warpzone.campaign import measurer as measurer_module
 from warpzone.campaign.board_files import add_policy, export_reached, open_board, publish
 from warpzone.campaign.board_image import color_of
-from warpzone.campaign.board_json import BOARD_FILE, HISTORY_FILE, read_board, write_board
+from warpzone.campaign.board_json import HISTORY_FILE, read_board, write_board
 from warpzone.campaign.board_merge import merge_board
 from warpzone.campaign.board_text import to_markdown
 from warpzone.campaign.measure import measure
@@ -32,6 +32,7 @@ from warpzone.campaign.verify import verify
 from warpzone.errors import ScoreboardError
 from warpzone.evaluation.evaluation import evaluate
 from warpzone.evaluation.export import export_policy
+from warpzone.evaluation.policy_folder import BOARD_FILE
 from warpzone.evaluation.trained import load_policy
 from warpzone.runs.checkpoint import sha256_of
 from warpzone.training import session

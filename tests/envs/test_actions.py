@@ -28,6 +28,13 @@ def test_a_named_set_gives_the_action_space(name: str) -> None:
     assert warpzone.MarioEnv("1-1", actions=name).action_space.n == len(ACTION_SETS[name])
 
 
+def test_the_set_for_the_whole_game_adds_pipes_and_jumps_back_to_simple() -> None:
+    added = resolve_actions("whole-game")[len(ACTION_SETS["simple"]) :]
+    assert resolve_actions("whole-game")[: -len(added)] == resolve_actions("simple")
+    assert added == resolve_actions("DOWN,LEFT+A+B")
+    assert set(added) <= set(resolve_actions("complex"))
+
+
 def test_the_sets_grow_and_have_no_combination_twice() -> None:
     sets = [resolve_actions(name) for name in ("right-only", "simple", "complex", "extended")]
     for smaller, larger in pairwise(sets):

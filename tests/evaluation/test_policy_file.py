@@ -16,7 +16,7 @@ from warpzone.errors import CheckpointError
 from warpzone.evaluation import trained
 from warpzone.evaluation.export import export_policy, forget_unused_inputs
 from warpzone.evaluation.policy_file import read_policy_facts, read_policy_file
-from warpzone.evaluation.policy_folder import choose_policy, is_policy_folder
+from warpzone.evaluation.policy_folder import choose_policy, is_policy_folder, policies_by_level
 from warpzone.evaluation.trained import checkpoint_of, load_policy
 from warpzone.runs import checkpoint
 from warpzone.training import session
@@ -213,6 +213,34 @@ def test_of_several_policies_the_one_for_the_fewest_levels_plays(
     assert choose_policy(tmp_path, "1-1,1-3").stem == "all"
     with pytest.raises(CheckpointError, match=r"several policies .*; give --level"):
         choose_policy(tmp_path, None)
+
+
+@pytest.mark.parametrize("place", [".", "policies"])
+def test_the_policy_that_the_scoreboard_lists_for_a_level_plays(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    levels = {"all": ["1-1", "1-2"], "all-2": ["1-1", "1-2"], "1-1": ["1-1"]}
+    (tmp_path / place).mkdir(exist_ok=True)
+    for name in levels:
+        (tmp_path / place / f"{name}.policy").touch()
+
+    class Facts:
+        def __init__(self, path: Path) -> None:
+            self.levels = levels[path.stem]
+
+    monkeypatch.setattr("warpzone.evaluation.policy_folder.read_policy_facts", Facts)
+    listed = {"1-1": "all", "1-2": "all", "1-3": "all-2", "1-4": "gone"}
+    rows = [{"level": level, "policy": f"{place}/{name}.policy"} for level, name in listed.items()]
+    board = tmp_path / "scoreboard.json"
+    board.write_text(json.dumps({"rows": [*rows, {"level": "2-1"}]}))
+    for folder in {tmp_path, tmp_path / place}:
+        assert choose_policy(folder, "1-1").stem == "all", "better than that of a single level"
+        assert choose_policy(folder, "1-1,1-2").stem == "all", "it has more rows of them"
+        named = {level: path.stem for level, path in policies_by_level(folder).items()}
+        assert named == {"1-1": "all", "1-2": "all"}, "1-3 is not a level of all-2"
+    board.write_text('{"rows": 3}')
+    with pytest.raises(CheckpointError, match=r"not a scoreboard .*repair or delete it"):
+        choose_policy(tmp_path, "1-1")
 
 
 def test_export_says_what_is_wrong(

@@ -119,7 +119,7 @@ def test_another_network_observation_or_action_set_is_refused(policy: Path) -> N
     for changed, message in (
         (
             replace(config, model=replace(config.model, hidden=32)),
-            "has model.hidden 16, but this run has 32",
+            "has model.hidden 16, but this run has 32; give --hidden 16",
         ),
         (
             replace(config, env=replace(config.env, frame_skip=2)),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from warpzone.campaign.board_image import draw_board
-from warpzone.campaign.board_json import BOARD_FILE, read_board, write_board
+from warpzone.campaign.board_json import read_board, write_board
 from warpzone.campaign.board_text import write_markdown
 from warpzone.campaign.measurer import Measurer
 from warpzone.campaign.policy_rows import measure_policy
@@ -19,6 +19,7 @@ from warpzone.campaign.scoreboard import Row, Scoreboard, all_levels
 from warpzone.errors import ScoreboardError
 from warpzone.evaluation.export import export_policy
 from warpzone.evaluation.policy_file import SUFFIX, read_policy_facts
+from warpzone.evaluation.policy_folder import BOARD_FILE
 from warpzone.runs.checkpoint import sha256_of
 from warpzone.runs.directory import run_of
 from warpzone.system.atomic_file import replacing

@@ -11,10 +11,10 @@ from warpzone.campaign.protocols import MAIN, PROTOCOLS
 from warpzone.campaign.scoreboard import Measuring, Result, Row, Scoreboard, all_levels
 from warpzone.errors import ScoreboardError
 from warpzone.evaluation.policy_file import SUFFIX
+from warpzone.evaluation.policy_folder import BOARD_FILE
 from warpzone.system.atomic_file import write_text_atomically
 from warpzone.system.json_file import entry, parse_json, read_bytes, read_json
 
-BOARD_FILE = "scoreboard.json"
 HISTORY_FILE = "measurements.jsonl"
 _FORMAT = 2
 _MOST_EPISODES = 100_000

@@ -51,8 +51,8 @@ class Render:
     )
     actions: str = option(
         "simple",
-        "Action set that 'random' samples from: right-only, simple, complex, extended, or your own "
-        "list such as 'NOOP,RIGHT+B'.",
+        "Action set that 'random' samples from: right-only, simple, whole-game, complex, extended, "
+        "or your own list such as 'NOOP,RIGHT+B'.",
         metavar="SET",
     )
     seed: int = option(

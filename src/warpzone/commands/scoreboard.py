@@ -100,7 +100,8 @@ class Scores(PluginOptions):
             from warpzone.campaign.board_files import export_reached
 
             chosen = export_reached(self.folder, board, self.export)
-            print(f"{len(chosen.rows)} levels exported to {self.export}")
+            count = len(chosen.rows)
+            print(f"{count} level{'' if count == 1 else 's'} exported to {self.export}")
         return 0
 
     def _open(self) -> Scoreboard:

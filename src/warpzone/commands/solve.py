@@ -76,7 +76,7 @@ class Solve:
     )
     actions: str = option(
         "complex",
-        "Action set: right-only, simple, complex, extended, your own list such as "
+        "Action set: right-only, simple, whole-game, complex, extended, your own list such as "
         "'NOOP,RIGHT+B', or 'any' for every sensible combination.",
         metavar="SET",
     )

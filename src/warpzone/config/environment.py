@@ -63,7 +63,7 @@ class EnvOptions:
     )
     actions: str = option(
         "right-only",
-        "Action set: right-only, simple, complex, extended, or your own list such as "
+        "Action set: right-only, simple, whole-game, complex, extended, or your own list such as "
         "'NOOP,RIGHT+B,RIGHT+A+B'. Levels that require moving left or down need a larger set.",
         metavar="SET",
         everyday=True,

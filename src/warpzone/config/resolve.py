@@ -54,7 +54,7 @@ _FOR_SOLUTIONS = {"starts": {"share": 0.7}}
 # A network that learns from teachers on its own states. The learning rate falls with the steps and
 # not with success, and the network samples closer to greedily than it learned.
 _FOR_TEACHERS: dict[str, dict[str, Any]] = {
-    "env": {"obs": "tiles", "actions": "simple", "num_envs": 96, "level_order": "curriculum"},
+    "env": {"obs": "tiles", "actions": "whole-game", "num_envs": 96, "level_order": "curriculum"},
     "model": {"hidden": 512, "eval_temperature": 0.35},
     "learn": {
         "rollout_steps": 32,

@@ -8,10 +8,11 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 
-from warpzone.campaign.board_json import BOARD_FILE, read_board
+from warpzone.campaign.board_json import read_board
 from warpzone.campaign.scoreboard import Scoreboard, all_levels
 from warpzone.dashboard.run_routes import State
 from warpzone.errors import ScoreboardError
+from warpzone.evaluation.policy_folder import BOARD_FILE
 from warpzone.runs.comparison import (
     MOST_RUNS,
     ComparedRun,

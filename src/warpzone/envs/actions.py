@@ -23,13 +23,16 @@ NOOP = "NOOP"
 
 _RIGHT_ONLY = ("NOOP", "RIGHT", "RIGHT+A", "RIGHT+B", "RIGHT+A+B")
 _SIMPLE = (*_RIGHT_ONLY, "A", "LEFT")
+_WHOLE_GAME = (*_SIMPLE, "DOWN", "LEFT+A+B")
 _COMPLEX = (*_SIMPLE, "LEFT+A", "LEFT+B", "LEFT+A+B", "DOWN", "UP")
 _EXTENDED = (*_COMPLEX, "START", "DOWN+B", "RIGHT+DOWN+B", "LEFT+DOWN+B", "A+B", "B")
 
-#: The named sets. The first three are those of gym-super-mario-bros, in its order.
+#: The named sets. Three are those of gym-super-mario-bros, in its order; "whole-game" has what all
+#: 32 levels need: DOWN enters pipes, and LEFT+A+B jumps back where a maze does.
 ACTION_SETS: dict[str, tuple[str, ...]] = {
     "right-only": _RIGHT_ONLY,
     "simple": _SIMPLE,
+    "whole-game": _WHOLE_GAME,
     "complex": _COMPLEX,
     "extended": _EXTENDED,
 }

@@ -85,8 +85,8 @@ def make_vec(
         show_buttons: Pixels: draw the buttons of the last frame as eight blocks in the upper left
             corner.
         hud: The status bar: 'keep', 'mask' (black) or 'crop'.
-        actions: An action set ('right-only', 'simple', 'complex', 'extended'), or button
-            combinations such as 'NOOP,RIGHT+A', also as a list.
+        actions: An action set ('right-only', 'simple', 'whole-game', 'complex', 'extended'), or
+            button combinations such as 'NOOP,RIGHT+A', also as a list.
         sticky_prob: Probability that the previous buttons stay pressed (sticky actions); see
             sticky.
         sticky: When sticky_prob is drawn: 'frame', at each emulated frame, or 'step', once per

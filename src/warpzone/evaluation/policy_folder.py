@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from warpzone.errors import CheckpointError
 from warpzone.evaluation.policy_file import SUFFIX, read_policy_facts
 from warpzone.runs.directory import CONFIG_FILE
 from warpzone.runs.levels import named_levels
+from warpzone.system.json_file import entry, read_json
 
 INSIDE = "policies"
 """Where a campaign keeps its policies."""
+BOARD_FILE = "scoreboard.json"
+"""Lists the best policy of each level; beside the policies, or in the campaign's folder."""
 
 
 def is_policy_folder(path: Path) -> bool:
@@ -36,11 +41,13 @@ def policies_by_level(folder: Path) -> dict[str, Path]:
     levels = {path: read_policy_facts(path).levels for path in find_policies(folder)}
     # The last assignment counts: policies with fewer levels replace those with more.
     by_breadth = sorted(levels, key=lambda path: (len(levels[path]), path.name), reverse=True)
-    return {level: path for path in by_breadth for level in levels[path]}
+    return {level: path for path in by_breadth for level in levels[path]} | _listed(levels)
 
 
 def choose_policy(folder: Path, level: str | None) -> Path:
-    """The policy of a folder that is for a level; of several, the one with the fewest levels.
+    """The policy of a folder that is for a level.
+
+    Of several, the one that the scoreboard lists for it, or else the one with the fewest levels.
 
     Args:
         folder: Has policies.
@@ -57,4 +64,35 @@ def choose_policy(folder: Path, level: str | None) -> Path:
         raise CheckpointError(f"{folder} has several policies ({names}); give --level")
     if not fitting:
         raise CheckpointError(f"{folder} has no policy for {level}")
-    return min(fitting, key=lambda path: (len(levels[path]), path.name))
+    listed = _listed(levels)
+    rows = Counter(path for name, path in listed.items() if wanted is None or name in wanted)
+    return min(fitting, key=lambda path: (-rows[path], len(levels[path]), path.name))
+
+
+def _listed(levels: Mapping[Path, Collection[str]]) -> dict[str, Path]:
+    """The policies that a scoreboard lists, by level; those that are missing are left out.
+
+    Args:
+        levels: The levels of each policy file of a folder.
+
+    Raises:
+        CheckpointError: There is a scoreboard, but it cannot be read.
+    """
+    places = {path.parent for path in levels}
+    boards = [place / BOARD_FILE for place in places]
+    boards += [place.parent / BOARD_FILE for place in places if place.name == INSIDE]
+    found: dict[str, Path] = {}
+    for board in filter(Path.is_file, boards):
+        try:
+            rows = [
+                (entry(row, "level", str), row) for row in entry(read_json(board), "rows", list)
+            ]
+            named = {
+                name: board.parent / str(row["policy"]) for name, row in rows if "policy" in row
+            }
+        except (OSError, ValueError) as error:
+            raise CheckpointError(
+                f"{board} is not a scoreboard ({error}); repair or delete it"
+            ) from error
+        found |= {name: path for name, path in named.items() if name in levels.get(path, ())}
+    return found

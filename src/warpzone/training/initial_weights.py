@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from warpzone.config import TrainConfig
+from warpzone.config import TrainConfig, train_options
 from warpzone.config.values import show
 from warpzone.envs.actions import describe_buttons, resolve_actions
 from warpzone.errors import ConfigError
@@ -43,7 +43,7 @@ def initial_weights(config: TrainConfig) -> dict[str, Tensor] | None:
         if theirs != ours:
             raise ConfigError(
                 f"run.init_from {policy.path.name} has model.{name} {show(theirs)}, but this run "
-                f"has {show(ours)}"
+                f"has {show(ours)}; give {_flag(name)} {theirs}"
             )
     theirs, ours = (resolve_actions(one.env.actions) for one in (policy.config, config))
     missing = [describe_buttons(byte) for byte in theirs if byte not in ours]
@@ -60,6 +60,11 @@ def initial_weights(config: TrainConfig) -> dict[str, Tensor] | None:
         if name in learned:  # Not the noise of a noisy layer.
             weights[name] = weights[name] / config.run.init_temperature
     return weights
+
+
+def _flag(name: str) -> str:
+    """The flag of an option of the network."""
+    return next(f"--{found.flag}" for found in train_options() if found.path == f"model.{name}")
 
 
 def _widened(name: str, tensor: Tensor, places: Tensor, actions: int) -> Tensor:
