@@ -12,6 +12,8 @@
 
 namespace warpzone::policy {
 
+// Initialized by the compiler (constinit): code that fills them when the program starts would use
+// their instructions on processors that lack these.
 extern const Kernels kPlainKernels;
 #if WARPZONE_X86_KERNELS
 extern const Kernels kAvx2Kernels;

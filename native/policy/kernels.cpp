@@ -15,7 +15,10 @@ std::vector<Kernels> find_available() {
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
     found.push_back(kAvx2Kernels);
   }
-  if (__builtin_cpu_supports("avx512f")) found.push_back(kAvx512Kernels);
+  if (__builtin_cpu_supports("avx512f")) {
+    found.push_back(kAvx512Kernels);
+    found.back().convolutions = kAvx2Kernels.convolutions;
+  }
 #endif
   return found;
 }

@@ -46,8 +46,8 @@ struct Avx2Pairs {
 
 }  // namespace
 
-const Kernels kAvx2Kernels{"avx2", sum_rows<8, 8>, sum_squares<8>, adam_row,
-                           ConvolutionLoops<Avx2Pairs>::kernels()};
+constinit const Kernels kAvx2Kernels{"avx2", sum_rows<8, 8>, sum_squares<8>, adam_row,
+                                     ConvolutionLoops<Avx2Pairs>::kernels()};
 
 }  // namespace warpzone::policy
 

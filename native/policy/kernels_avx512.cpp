@@ -13,10 +13,9 @@
 
 namespace warpzone::policy {
 
-// Products of pairs need more than AVX-512's foundation, so convolutions use AVX2, which every such
-// processor has.
-const Kernels kAvx512Kernels{"avx512", sum_rows<16, 16>, sum_squares<16>, adam_row,
-                             kAvx2Kernels.convolutions};
+// Products of pairs need more than AVX-512's foundation, so `available_kernels` takes convolutions
+// from AVX2, which every such processor has.
+constinit const Kernels kAvx512Kernels{"avx512", sum_rows<16, 16>, sum_squares<16>, adam_row, {}};
 
 }  // namespace warpzone::policy
 

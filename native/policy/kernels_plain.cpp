@@ -42,12 +42,14 @@ constexpr ConvolutionKernels kConvolutions = ConvolutionLoops<PlainPairs>::kerne
 }  // namespace
 
 #if !defined(__GNUC__)
-const Kernels kPlainKernels{"plain", sum_rows<1, 16>, sum_squares<1>, adam_row, kConvolutions};
+constinit const Kernels kPlainKernels{"plain", sum_rows<1, 16>, sum_squares<1>, adam_row,
+                                      kConvolutions};
 #elif defined(__ARM_NEON)
-const Kernels kPlainKernels{"neon", sum_rows<4, 16>, sum_squares<4>, adam_row,
-                            kConvolutions};  // ARM has twice the registers.
+constinit const Kernels kPlainKernels{"neon", sum_rows<4, 16>, sum_squares<4>, adam_row,
+                                      kConvolutions};  // ARM has twice the registers.
 #else
-const Kernels kPlainKernels{"plain", sum_rows<4, 8>, sum_squares<4>, adam_row, kConvolutions};
+constinit const Kernels kPlainKernels{"plain", sum_rows<4, 8>, sum_squares<4>, adam_row,
+                                      kConvolutions};
 #endif
 
 }  // namespace warpzone::policy
