@@ -103,7 +103,6 @@ class ActiveLayout {
   std::vector<ObjectMap> maps_;
   std::optional<TerrainMap> terrain_;
   std::size_t feature_count_ = 0;
-  std::size_t most_pairs_ = 0;
   std::size_t capacity_ = 0;
   std::vector<Index> base_inputs_;
   std::vector<float> values_;

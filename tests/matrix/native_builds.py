@@ -15,7 +15,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / ".venv" / "bin"
 # Emulators are slow, and programs with a low priority wait for others.
 EMULATED_SECONDS = 7200
-SUMMARY = re.compile(r"(\d+)% tests passed, (\d+) tests failed out of (\d+)")
+# CTest 4.4 leaves out the number of failed tests if there are none.
+SUMMARY = re.compile(r"\d+% tests passed(?:, (\d+) tests failed)? out of (\d+)")
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def _run(*command: str | Path, rom: str = "") -> subprocess.CompletedProcess[str
 
 
 def _first_error(output: str) -> str:
-    errors = [line for line in output.splitlines() if "error" in line.lower()]
+    errors = [line for line in output.splitlines() if "error:" in line.lower()]
     return (errors or output.strip().splitlines() or ["no output"])[0].strip()
 
 
@@ -125,5 +126,5 @@ def run_tests(build: NativeBuild, folder: Path, rom: Path) -> str:
         print(done.stdout)
     if not summary:
         raise ObstacleError("compiled, but ctest printed no summary")
-    failed, total = int(summary[2]), int(summary[3])
+    failed, total = int(summary[1] or 0), int(summary[2])
     return f"{total - failed} of {total}"
