@@ -158,9 +158,9 @@ wheel-test: setup  ## Build the wheel and run the examples with it in a fresh en
 	$(BIN)/python -m pytest -m slow tests/examples/test_wheel.py
 
 # Builds from a clean copy of the commit, so nothing that is not committed gets into a release.
-release-check: setup  ## Check pins, hashes, licences and workflows; build, and install the wheel by hash (takes minutes)
+release-check: setup  ## Check pins, hashes, licenses and workflows; build, and install the wheel by hash (takes minutes)
 	$(BIN)/python release/lock.py --check
-	$(BIN)/python release/licences.py --check
+	$(BIN)/python release/licenses.py --check
 	$(BIN)/python release/workflows.py
 	rm -rf build/release && mkdir -p build/release/source
 	git archive HEAD | tar -x -C build/release/source

@@ -2,7 +2,7 @@
 
 python release/sbom.py dist/warpzone.cdx.json
 
-It lists every pinned dependency with its version, licence and the hashes of its files.
+It lists every pinned dependency with its version, license and the hashes of its files.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-from licences import UNKNOWN, read_page
+from licenses import UNKNOWN, read_page
 from pins import HASHED, ROOT, Pin, read_hashed
 
 _SPDX = re.compile(r"[A-Za-z0-9.+-]+( (AND|OR|WITH) [A-Za-z0-9.+-]+)*")
@@ -25,7 +25,7 @@ def make_sbom() -> dict[str, Any]:
     """Returns the bill of materials as plain data; the same pins give the same document."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     pins = read_hashed()
-    licences = {name: licence for name, (_, licence) in read_page().items()}
+    licenses = {name: license for name, (_, license) in read_page().items()}
     serial = uuid.uuid5(uuid.NAMESPACE_URL, HASHED.read_text(encoding="utf-8"))
     purl = _purl(project["name"], project["version"])
     return {
@@ -43,11 +43,11 @@ def make_sbom() -> dict[str, Any]:
                 "licenses": [{"expression": project["license"]}],
             }
         },
-        "components": [_component(pin, licences.get(pin.name, UNKNOWN)) for pin in pins],
+        "components": [_component(pin, licenses.get(pin.name, UNKNOWN)) for pin in pins],
     }
 
 
-def _component(pin: Pin, licence: str) -> dict[str, Any]:
+def _component(pin: Pin, license: str) -> dict[str, Any]:
     purl = _purl(pin.key, pin.version)
     component: dict[str, Any] = {
         "type": "library",
@@ -65,10 +65,10 @@ def _component(pin: Pin, licence: str) -> dict[str, Any]:
             for digest in pin.hashes
         ],
     }
-    if licence != UNKNOWN:
+    if license != UNKNOWN:
         # CycloneDX takes SPDX expressions; metadata of older packages have free text.
-        is_spdx = _SPDX.fullmatch(licence) and "License" not in licence
-        known = {"expression": licence} if is_spdx else {"license": {"name": licence}}
+        is_spdx = _SPDX.fullmatch(license) and "License" not in license
+        known = {"expression": license} if is_spdx else {"license": {"name": license}}
         component["licenses"] = [known]
     return component
 

@@ -1,4 +1,4 @@
-"""Pins have hashes and licences, workflows are pinned, and releases list what they contain."""
+"""Pins have hashes and licenses, workflows are pinned, and releases list what they contain."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import licences
+import licenses
 import lock
 import pins
 import pytest
@@ -34,7 +34,7 @@ def test_a_changed_pin_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     (tmp_path / "constraints.txt").write_text(text, encoding="utf-8")
     monkeypatch.setattr(pins, "CONSTRAINTS", tmp_path / "constraints.txt")
     assert len(lock.problems()) == 1
-    assert len(licences.problems()) == 1
+    assert len(licenses.problems()) == 1
 
 
 def test_hashes_are_those_of_the_version_alone() -> None:
@@ -47,8 +47,8 @@ def test_the_file_of_hashes_survives_being_read_and_written() -> None:
     assert lock.formatted(pins.read_hashed()) == pins.HASHED.read_text(encoding="utf-8")
 
 
-def test_every_pin_has_a_licence_row() -> None:
-    assert licences.problems() == []
+def test_every_pin_has_a_license_row() -> None:
+    assert licenses.problems() == []
 
 
 def test_every_action_is_pinned_by_commit() -> None:

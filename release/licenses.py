@@ -1,9 +1,9 @@
-"""Writes docs/licences.md: the licence of every pinned dependency.
+"""Writes docs/licenses.md: the license of every pinned dependency.
 
-    python release/licences.py           # rewrite the page
-    python release/licences.py --check   # fail if a pin is missing from it
+    python release/licenses.py           # rewrite the page
+    python release/licenses.py --check   # fail if a pin is missing from it
 
-Licences are read from the metadata of installed packages. What is not installed here, such as
+Licenses are read from the metadata of installed packages. What is not installed here, such as
 packages for other platforms, keeps the row that the page has.
 """
 
@@ -15,23 +15,23 @@ from importlib import metadata
 
 from pins import ROOT, read_constraints
 
-PAGE = ROOT / "docs" / "licences.md"
+PAGE = ROOT / "docs" / "licenses.md"
 UNKNOWN = "not stated"
 _LONGEST = 60
 _HEAD = """\
-# Licences of dependencies
+# Licenses of dependencies
 
-Warpzone itself is under the MIT licence. These are the packages that its extras and its development
-tools install, with the licences that their metadata state. `python release/licences.py` generates
+Warpzone itself is under the MIT license. These are the packages that its extras and its development
+tools install, with the licenses that their metadata state. `python release/licenses.py` generates
 this page.
 
-| package | version | licence |
+| package | version | license |
 |---|---|---|
 """
 
 
-def licence_of(name: str) -> str | None:
-    """Returns the licence that an installed package states; None if it is not installed."""
+def license_of(name: str) -> str | None:
+    """Returns the license that an installed package states; None if it is not installed."""
     try:
         found = metadata.metadata(name)
     except metadata.PackageNotFoundError:
@@ -51,11 +51,11 @@ def licence_of(name: str) -> str | None:
 
 
 def read_page() -> dict[str, tuple[str, str]]:
-    """Returns version and licence by package, as the page has them."""
+    """Returns version and license by package, as the page has them."""
     if not PAGE.exists():
         return {}
     rows = re.findall(r"^\| (\S+) \| (\S+) \| (.+) \|$", PAGE.read_text(encoding="utf-8"), re.M)
-    return {name: (version, licence) for name, version, licence in rows if name != "package"}
+    return {name: (version, license) for name, version, license in rows if name != "package"}
 
 
 def make_page() -> str:
@@ -63,8 +63,8 @@ def make_page() -> str:
     before = read_page()
     rows = []
     for pin in read_constraints():
-        licence = licence_of(pin.name) or before.get(pin.name, ("", UNKNOWN))[1]
-        rows.append(f"| {pin.name} | {pin.version} | {licence.replace('|', '/')} |")
+        license = license_of(pin.name) or before.get(pin.name, ("", UNKNOWN))[1]
+        rows.append(f"| {pin.name} | {pin.version} | {license.replace('|', '/')} |")
     return _HEAD + "\n".join(rows) + "\n"
 
 
@@ -83,7 +83,7 @@ def main() -> int:
     if sys.argv[1:] == ["--check"]:
         found = problems()
         for problem in found:
-            print(f"{PAGE.name}: {problem}; run `python release/licences.py`")
+            print(f"{PAGE.name}: {problem}; run `python release/licenses.py`")
         return 1 if found else 0
     PAGE.write_text(make_page(), encoding="utf-8")
     print(f"wrote {PAGE.name}: {len(read_page())} packages")
