@@ -55,7 +55,7 @@ def read_page() -> dict[str, tuple[str, str]]:
     if not PAGE.exists():
         return {}
     rows = re.findall(r"^\| (\S+) \| (\S+) \| (.+) \|$", PAGE.read_text(encoding="utf-8"), re.M)
-    return {name: (version, license) for name, version, license in rows if name != "package"}
+    return {name: (version, terms) for name, version, terms in rows if name != "package"}
 
 
 def make_page() -> str:
@@ -63,8 +63,8 @@ def make_page() -> str:
     before = read_page()
     rows = []
     for pin in read_constraints():
-        license = license_of(pin.name) or before.get(pin.name, ("", UNKNOWN))[1]
-        rows.append(f"| {pin.name} | {pin.version} | {license.replace('|', '/')} |")
+        terms = license_of(pin.name) or before.get(pin.name, ("", UNKNOWN))[1]
+        rows.append(f"| {pin.name} | {pin.version} | {terms.replace('|', '/')} |")
     return _HEAD + "\n".join(rows) + "\n"
 
 

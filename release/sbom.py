@@ -25,7 +25,7 @@ def make_sbom() -> dict[str, Any]:
     """Returns the bill of materials as plain data; the same pins give the same document."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     pins = read_hashed()
-    licenses = {name: license for name, (_, license) in read_page().items()}
+    licenses = {name: terms for name, (_, terms) in read_page().items()}
     serial = uuid.uuid5(uuid.NAMESPACE_URL, HASHED.read_text(encoding="utf-8"))
     purl = _purl(project["name"], project["version"])
     return {
@@ -47,7 +47,7 @@ def make_sbom() -> dict[str, Any]:
     }
 
 
-def _component(pin: Pin, license: str) -> dict[str, Any]:
+def _component(pin: Pin, terms: str) -> dict[str, Any]:
     purl = _purl(pin.key, pin.version)
     component: dict[str, Any] = {
         "type": "library",
@@ -65,10 +65,10 @@ def _component(pin: Pin, license: str) -> dict[str, Any]:
             for digest in pin.hashes
         ],
     }
-    if license != UNKNOWN:
+    if terms != UNKNOWN:
         # CycloneDX takes SPDX expressions; metadata of older packages have free text.
-        is_spdx = _SPDX.fullmatch(license) and "License" not in license
-        known = {"expression": license} if is_spdx else {"license": {"name": license}}
+        is_spdx = _SPDX.fullmatch(terms) and "License" not in terms
+        known = {"expression": terms} if is_spdx else {"license": {"name": terms}}
         component["licenses"] = [known]
     return component
 
