@@ -72,10 +72,11 @@ class ConvolutionLoops {
   using Float = typename Vector<kWidth>::Type;
   using Pairs = typename PairVector<kWidth>::Type;
 
-  static const Float& floats(const float* at) { return *reinterpret_cast<const Float*>(at); }
-  static Float& floats(float* at) { return *reinterpret_cast<Float*>(at); }
-  static const Pairs& pairs(const Pair* at) { return *reinterpret_cast<const Pairs*>(at); }
-  static Pairs& pairs(Pair* at) { return *reinterpret_cast<Pairs*>(at); }
+  // By value: Clang takes a reference to a vector to be aligned, whatever its type says.
+  static Float floats(const float* at) { return *reinterpret_cast<const Float*>(at); }
+  static void store(float* at, Float value) { *reinterpret_cast<Float*>(at) = value; }
+  static Pairs pairs(const Pair* at) { return *reinterpret_cast<const Pairs*>(at); }
+  static void store(Pair* at, Pairs value) { *reinterpret_cast<Pairs*>(at) = value; }
 
   static Float converted(Pairs sums) {
     if constexpr (kWidth == 1) {
@@ -146,8 +147,8 @@ class ConvolutionLoops {
       // The last vector may repeat a part of the one before.
       for (std::size_t i = 0; i < kWindowSide; i += kWidth) {
         const std::size_t at = i + kWidth <= kWindowSide ? i : kWindowSide - kWidth;
-        pairs(to + pair * kWindowSide + at) =
-            Instructions::joined(left + at, left + kWindowStep + at);
+        store(to + pair * kWindowSide + at,
+              Instructions::joined(left + at, left + kWindowStep + at));
       }
     }
   }
@@ -179,9 +180,8 @@ class ConvolutionLoops {
           weights += kWindowGroups * 2 * kChannels;
         }
         for (int i = 0; i < kVectors; ++i) {
-          floats(out + i * kWidth) =
-              rectified(floats(work.bias + i * kWidth) +
-                        floats(work.scale + i * kWidth) * converted(sums[i]));
+          store(out + i * kWidth, rectified(floats(work.bias + i * kWidth) +
+                                            floats(work.scale + i * kWidth) * converted(sums[i])));
         }
       }
     }
@@ -242,7 +242,8 @@ class ConvolutionLoops {
     float* gradient = work.gradient + group * kBlockSide * kChannels + channel;
     for (int pixel = 0; pixel < kBlockSide; ++pixel, gradient += kChannels) {
       for (int i = 0; i < kCount; ++i) {
-        floats(gradient + i * kWidth) += work.scale * converted(sums[pixel][i]);
+        store(gradient + i * kWidth,
+              floats(gradient + i * kWidth) + work.scale * converted(sums[pixel][i]));
       }
     }
   }
@@ -285,7 +286,7 @@ class ConvolutionLoops {
       }
       for (std::size_t i = 0; i < kInputs; ++i) {
         for (std::size_t j = 0; j < kCount; ++j) {
-          floats(out + i * work.out_step + first + j * kWidth) = sums[i][j];
+          store(out + i * work.out_step + first + j * kWidth, sums[i][j]);
         }
       }
     }
@@ -334,7 +335,7 @@ class ConvolutionLoops {
     std::size_t i = 0;
     for (; i + kWidth <= count; i += kWidth) {
       const Float slope = floats(out + i) > 0.0F ? floats(gradient + i) : Float{};
-      floats(slopes + i) = slope;
+      store(slopes + i, slope);
       bits |= nonzero(slope) << i;
     }
     for (; i < count; ++i) {
@@ -395,7 +396,7 @@ class ConvolutionLoops {
     for (std::size_t i = 0; i < kRowVectors; ++i) sums[i] += factor * floats(row + i * kWidth);
   }
   static void store_part(const Float* sums, float* to) {
-    for (std::size_t i = 0; i < kRowVectors; ++i) floats(to + i * kWidth) = sums[i];
+    for (std::size_t i = 0; i < kRowVectors; ++i) store(to + i * kWidth, sums[i]);
   }
 
   static float rectify_slopes(const ImageLayers& layers, const GridSlopes& work) {
@@ -411,13 +412,13 @@ class ConvolutionLoops {
           const Float size = slope < 0.0F ? -slope : slope;
           largest = size > largest ? size : largest;
           sums[i] += slope;
-          floats(work.slopes + at) = slope;
+          store(work.slopes + at, slope);
         }
       }
     }
-    for (int i = 0; i < kVectors; ++i) floats(work.sums + i * kWidth) = sums[i];
+    for (int i = 0; i < kVectors; ++i) store(work.sums + i * kWidth, sums[i]);
     float lanes[kWidth], result = 0.0F;
-    floats(lanes) = largest;
+    store(lanes, largest);
     for (const float lane : lanes) result = lane > result ? lane : result;
     return result;
   }
@@ -441,7 +442,7 @@ class ConvolutionLoops {
           const Pairs low = rounded(factor * floats(from + i * kWidth));
           const Pairs high =
               alone ? Pairs{} : rounded(factor * floats(from + kChannels + i * kWidth));
-          pairs(out + i * kWidth) = (low & 0xFFFF) | (high << 16);
+          store(out + i * kWidth, (low & 0xFFFF) | (high << 16));
         }
       }
     }
