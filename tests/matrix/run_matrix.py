@@ -53,7 +53,7 @@ Record = Callable[[str, Row], None]
 WORK = ROOT / "build" / "matrix"
 TESTS = ("environment", "train", "resume", "eval", "video", "sb3")
 NO_TORCH = "pip finds no CPU build of torch for this Python (`--gpu-builds` allows GPU builds)"
-DEBIAN_BUILD = "+debian"
+DEBIAN_BUILD = "debian"
 # What the short form installs; the rest, and the compiled module, it takes from here.
 SHORT_SET = ("numpy", "gymnasium", "pillow", "imageio", "pyarrow")
 
@@ -115,14 +115,21 @@ def python_cell(place: Place, packages: str, source: Path, gpu_builds: bool) -> 
         row |= {"python": place.version, "reason": str(error)}
     wanted = torch[0].removeprefix("torch==").partition("+")[0]
     found = row.get("torch", "")
-    note = ""
-    if place.system_packages and found and not found.endswith(DEBIAN_BUILD):
-        note = f"Debian's torch is too old for this Stable-Baselines3; pip installed {found}"
-    elif not place.system_packages and found and found.partition("+")[0] != wanted:
-        note = f"no CPU build of torch {wanted} here; ran with {found}"
+    note = torch_note(place, wanted, found) if found else ""
     row["reason"] = "; ".join(filter(None, (row["reason"], note)))
     shutil.rmtree(WORK / name / "env", ignore_errors=True)
     return row
+
+
+def torch_note(place: Place, wanted: str, found: str) -> str:
+    """Says which build of torch a cell has used, if it is not the one to be tried."""
+    version, _, build = found.partition("+")
+    if place.system_packages:
+        too_old = f"Debian's torch is too old for this Stable-Baselines3; pip installed {found}"
+        return "" if build == DEBIAN_BUILD else too_old
+    if version != wanted and not version.startswith(f"{wanted}."):
+        return f"no CPU build of torch {wanted} here; ran with {found}"
+    return "" if build else "torch with GPU libraries, which are not used"
 
 
 def native_cell(build: NativeBuild) -> Row:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 import run_matrix
 from built_wheels import copy_wheel
 from matrix_results import passed_cells, printed_table, read_results, record_result
-from native_builds import BUILDS, NativeBuild
+from native_builds import BUILDS, NativeBuild, run_tests
 from package_sets import lower_bounds, oldest, requirements, torch_candidates
 from places import DebianPython, LocalPython, ObstacleError
 from run_cell import CellSpec
@@ -34,6 +35,43 @@ def test_gpu_builds_of_torch_are_only_candidates_on_request() -> None:
     assert all("+cpu" in line for line in torch_candidates("3.12", "oldest", False))
     bound = lower_bounds()["torch"]
     assert f"torch=={bound}" in torch_candidates("3.12", "oldest", True)
+
+
+@pytest.mark.parametrize(
+    ("found", "note"),
+    [
+        ("2.4.0+cpu", ""),
+        ("2.4.0", "torch with GPU libraries, which are not used"),
+        ("2.13.0+cpu", "no CPU build of torch 2.4 here; ran with 2.13.0+cpu"),
+        ("2.40.0+cpu", "no CPU build of torch 2.4 here; ran with 2.40.0+cpu"),
+    ],
+)
+def test_a_row_says_which_torch_it_had_instead(found: str, note: str) -> None:
+    assert run_matrix.torch_note(LocalPython("3.12"), "2.4", found) == note
+
+
+def test_a_row_says_when_pip_replaced_the_torch_of_debian() -> None:
+    trixie = DebianPython("trixie", "3.13")
+    assert run_matrix.torch_note(trixie, "2.13.0", "2.14.1+debian") == ""
+    assert "pip installed 2.15.0" in run_matrix.torch_note(trixie, "2.13.0", "2.15.0")
+
+
+@pytest.mark.parametrize(
+    ("printed", "passed"),
+    [
+        ("100% tests passed out of 31", "31 of 31"),
+        ("100% tests passed, 0 tests failed out of 31", "31 of 31"),
+        ("94% tests passed, 2 tests failed out of 31", "29 of 31"),
+    ],
+)
+def test_every_summary_of_ctest_is_read(
+    printed: str, passed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(*command: str | Path, rom: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.CompletedProcess(command, 0, printed, "")
+
+    monkeypatch.setattr("native_builds._run", run)
+    assert run_tests(BUILDS[0], tmp_path, Path("game.nes")) == passed
 
 
 def test_a_missing_interpreter_gives_a_row_with_the_reason(
