@@ -33,7 +33,18 @@ def leaves(commands: Mapping[str, type[Command] | Group]) -> Iterator[type[Comma
 OTHERS = {
     *("write", "actor", "learner", "actors-per-node"),
     *("nnodes", "nproc-per-node", "rdzv-backend", "rdzv-endpoint", "standalone"),
-    *("cores", "shm-size", "logdir", "gpu-builds", "only", "wheels", "phases", "seconds", "puffer"),
+    *(
+        "cores",
+        "shm-size",
+        "logdir",
+        "gpu-builds",
+        "only",
+        "wheels",
+        "phases",
+        "seconds",
+        "minutes",
+        "puffer",
+    ),
 }
 KNOWN = {"help", "help-all", "version", *OTHERS} | {
     prefix + option.flag

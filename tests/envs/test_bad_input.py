@@ -185,7 +185,7 @@ def test_buffers_that_cannot_be_written_are_refused_not_copied(
         ({"sticky": 1}, "sticky is 1"),
         ({"hud": "off"}, "one of 'keep', 'mask', 'crop'"),
         ({"show_buttons": True, "obs": "rgb"}, "False unless obs is 'pixels'"),
-        ({"actions": "hard"}, "right-only, simple, complex, extended"),
+        ({"actions": "hard"}, "right-only, simple, whole-game, complex, extended"),
         ({"actions": "NOOP,RIGHT+C"}, "'C' is not a button"),
         ({"actions": "RIGHT+C"}, "'C' is not a button"),
         ({"actions": []}, "empty"),

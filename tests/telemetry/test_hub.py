@@ -89,7 +89,8 @@ def test_a_stuck_sink_blocks_neither_the_loop_nor_the_others() -> None:
     telemetry.write({"run/steps": 101})
     assert telemetry.close()
     assert free.rows[-1]["telemetry/dropped"] == telemetry.dropped
-    assert len(stuck.rows) + telemetry.dropped == 102
+    # On a busy machine, the other sink may lose rows too.
+    assert len(stuck.rows) + len(free.rows) + telemetry.dropped == 2 * 102
 
 
 def test_overflow_is_warned_about_once(caplog: pytest.LogCaptureFixture) -> None:
