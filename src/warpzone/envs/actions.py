@@ -28,7 +28,7 @@ _COMPLEX = (*_SIMPLE, "LEFT+A", "LEFT+B", "LEFT+A+B", "DOWN", "UP")
 _EXTENDED = (*_COMPLEX, "START", "DOWN+B", "RIGHT+DOWN+B", "LEFT+DOWN+B", "A+B", "B")
 
 #: The named sets. Three are those of gym-super-mario-bros, in its order; "whole-game" has what all
-#: 32 levels need: DOWN enters pipes, and LEFT+A+B jumps back where a maze does.
+#: 32 levels need: DOWN enters pipes, and LEFT+A+B is a running jump to the left.
 ACTION_SETS: dict[str, tuple[str, ...]] = {
     "right-only": _RIGHT_ONLY,
     "simple": _SIMPLE,
