@@ -48,6 +48,11 @@ class Phase:
         return self.cpu / max(1, self.steps) * 1e6
 
     @property
+    def frame_rate(self) -> float:
+        """Frames per second that the client received, also before the measurement began."""
+        return self.frames / (SETTLE_SECONDS + self.seconds)
+
+    @property
     def server_share(self) -> float:
         """Fraction of a core that the dashboard's process takes."""
         return self.server / self.seconds
@@ -128,6 +133,15 @@ def main() -> None:
     def ratio(name: str) -> float:
         return median(name, watched=True) / median(name, watched=False) - 1.0
 
+    for watched, phases in found.items():
+        speeds = [phase.speed for phase in phases]
+        print(
+            f"{'watched' if watched else 'unwatched':>9}: median "
+            f"{median('speed', watched=watched):,.0f} steps/s "
+            f"({min(speeds):,.0f} to {max(speeds):,.0f}), "
+            f"{median('cost', watched=watched):.1f} CPU us per step, "
+            f"{median('frame_rate', watched=watched):.0f} frames per second"
+        )
     print(f"watching changes steps/s by {ratio('speed'):+.2%}")
     print(f"watching changes the trainer's CPU time per step by {ratio('cost'):+.2%}")
     print(

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import statistics
 import tempfile
 import time
 from dataclasses import dataclass
@@ -62,9 +63,10 @@ async def soak(given: argparse.Namespace) -> None:
             alone = await _speed(trainer, run, 2 * given.interval)
             print(f"nobody watches: {alone[0]:.0f} steps/s, {alone[1]:.1f} CPU us per step")
             tasks = [asyncio.create_task(client.watch(address)) for client in clients]
-            begun, memory = time.monotonic(), []
+            begun, memory, speeds = time.monotonic(), [], []
             while time.monotonic() - begun < given.minutes * 60:
                 speed = await _speed(trainer, run, given.interval)
+                speeds.append(speed[0])
                 memory.append(server.memory_info().rss / MEGABYTE)
                 _print(clients, begun, memory[-1], server, speed)
             failed = [task.exception() for task in tasks if task.done()]
@@ -74,6 +76,7 @@ async def soak(given: argparse.Namespace) -> None:
             alone = await _speed(trainer, run, 2 * given.interval)
             print(f"nobody watches: {alone[0]:.0f} steps/s, {alone[1]:.1f} CPU us per step")
     warm = memory[min(len(memory) - 1, 1)]  # Once every client has its first frames.
+    print(f"while watched: {statistics.mean(speeds):.0f} steps/s on average")
     print(f"memory of the server: {warm:.0f} MB, at the end {memory[-1]:.0f} MB")
     print(f"clients that lost their connection: {len(failed)}", *failed, sep="\n  ")
 

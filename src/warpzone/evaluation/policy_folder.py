@@ -38,7 +38,7 @@ def policies_by_level(folder: Path) -> dict[str, Path]:
     Raises:
         CheckpointError: A file is damaged, or not a policy.
     """
-    levels = {path: read_policy_facts(path).levels for path in find_policies(folder)}
+    levels = _levels_by_policy(folder)
     # The last assignment counts: policies with fewer levels replace those with more.
     by_breadth = sorted(levels, key=lambda path: (len(levels[path]), path.name), reverse=True)
     return {level: path for path in by_breadth for level in levels[path]} | _listed(levels)
@@ -56,7 +56,7 @@ def choose_policy(folder: Path, level: str | None) -> Path:
     Raises:
         CheckpointError: None fits, or several could be meant.
     """
-    levels = {path: read_policy_facts(path).levels for path in find_policies(folder)}
+    levels = _levels_by_policy(folder)
     wanted = None if level is None else set(named_levels(level))
     fitting = [path for path in levels if wanted is None or wanted <= set(levels[path])]
     if wanted is None and len(fitting) > 1:
@@ -64,9 +64,12 @@ def choose_policy(folder: Path, level: str | None) -> Path:
         raise CheckpointError(f"{folder} has several policies ({names}); give --level")
     if not fitting:
         raise CheckpointError(f"{folder} has no policy for {level}")
-    listed = _listed(levels)
-    rows = Counter(path for name, path in listed.items() if wanted is None or name in wanted)
+    rows = Counter(path for name, path in _listed(levels).items() if name in (wanted or ()))
     return min(fitting, key=lambda path: (-rows[path], len(levels[path]), path.name))
+
+
+def _levels_by_policy(folder: Path) -> dict[Path, tuple[str, ...]]:
+    return {path: tuple(read_policy_facts(path).levels) for path in find_policies(folder)}
 
 
 def _listed(levels: Mapping[Path, Collection[str]]) -> dict[str, Path]:

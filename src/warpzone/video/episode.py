@@ -21,7 +21,7 @@ WriteSound = Callable[[NDArray[np.float32]], None]
 
 _FRAMES_AFTER_CLEAR = 4 * FRAMES_PER_SECOND
 _FRAMES_AFTER_DEATH = 2 * FRAMES_PER_SECOND
-_FRAMES_KEPT = 1 * FRAMES_PER_SECOND  # At a time, of what follows the episode.
+_FRAMES_KEPT = FRAMES_PER_SECOND  # At a time, of what follows the episode.
 
 
 @dataclass(frozen=True)
