@@ -10,11 +10,12 @@ import pytest
 from small_sweep import made_up_sweep, small_plan
 
 from warpzone import cli
-from warpzone.config import TrainConfig
+from warpzone.config import TrainConfig, resolve
 from warpzone.errors import SweepError
 from warpzone.sweep.files import SweepFolder, read_plan
 from warpzone.sweep.overview import read_overview, swept_options
 from warpzone.sweep.show import values_text
+from warpzone.sweep.space import parameters_of
 from warpzone.sweep.storage import drop_incomplete_line
 from warpzone.sweep.study import open_study
 
@@ -31,6 +32,33 @@ def test_a_reopened_sweep_proposes_what_an_unbroken_one_would(tmp_path: Path, sa
         return [trial.params for trial in study.trials()]
 
     assert parameters("whole", False) == parameters("broken", True)
+
+
+def test_the_first_trial_is_the_preset_as_far_as_the_space_allows(tmp_path: Path) -> None:
+    space = ("learning-rate=1e-4:3e-3:log", "epochs=1:2", "optimizer=adamw,adam")
+    study = made_up_sweep(tmp_path / "a", space=space, trials=2)
+    preset = TrainConfig().learn
+    first, second = (trial.params for trial in study.trials())
+    assert first["learning-rate"] == preset.learning_rate
+    assert first["optimizer"] == preset.optimizer
+    assert preset.epochs > 2, "outside the space, so it is sampled"
+    assert first["epochs"] in (1, 2)
+    assert second["learning-rate"] != preset.learning_rate
+
+
+def test_an_annealed_weight_is_not_a_number_of_a_range(tmp_path: Path) -> None:
+    plan = small_plan(space=("reward-death=1:6", "optimizer=adam,adamw"))
+    annealed = resolve({"reward": {"death": (2.0, 1.0, 1000)}}, plan.preset)
+    assert parameters_of(plan.space, annealed) == {"optimizer": "adam"}
+
+
+def test_the_preset_is_tried_first_after_a_kill_as_well(tmp_path: Path) -> None:
+    study = made_up_sweep(tmp_path / "a", trials=0)
+    trial = study.study.ask()
+    study.complete(trial.number, seed=0)
+    preset = study.plan.preset_parameters()
+    assert preset.keys() == {"learning-rate", "optimizer"}, "its epochs are outside the space"
+    assert preset.items() <= study.trial(trial.number).params.items()
 
 
 def test_optuna_opens_the_journal_without_warpzone(tmp_path: Path) -> None:

@@ -13,7 +13,14 @@ from warpzone.config.option import options_of
 from warpzone.config.values import check_value
 from warpzone.errors import ConfigError, SweepError
 from warpzone.sweep.options import SweepOptions
-from warpzone.sweep.space import Dimension, Parameter, default_space, parse_space, partial_tree
+from warpzone.sweep.space import (
+    Dimension,
+    Parameter,
+    default_space,
+    parameters_of,
+    parse_space,
+    partial_tree,
+)
 from warpzone.system.atomic_file import write_text_atomically
 from warpzone.system.json_file import entry, read_json
 
@@ -98,6 +105,10 @@ class SweepPlan:
             ConfigError: The values do not fit together.
         """
         return resolve(self.tree(parameters), self.preset)
+
+    def preset_parameters(self) -> dict[str, Parameter]:
+        """Returns the parameters of the preset itself, as far as they are within the space."""
+        return parameters_of(self.space, resolve(self.explicit, self.preset))
 
     def tree(self, parameters: Mapping[str, Parameter]) -> dict[str, dict[str, Any]]:
         """Returns the explicit options of a trial: shared ones and sampled ones."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from warpzone.config import Partial, train_options
+from warpzone.config import Partial, TrainConfig, train_options
 from warpzone.config.kinds import Annealed, Integer, InvalidValueError, ListOf, Number, kind_of
 from warpzone.config.option import Option
 from warpzone.config.values import check_value, read_text, suggestion
@@ -57,6 +57,11 @@ class Range:
         """Returns the option's value for a sampled number."""
         return check_value(self.option, parameter, self.name)
 
+    def parameter(self, value: Any) -> Parameter | None:
+        """Returns the number that gives a value of the option; None if the range lacks it."""
+        is_number = isinstance(value, int | float)  # A reward weight may also be annealed.
+        return value if is_number and self.low <= value <= self.high else None
+
     def __str__(self) -> str:
         """Formats the dimension as `--space` takes it."""
         ends = f"{_number(self.low)}:{_number(self.high)}"
@@ -83,6 +88,10 @@ class Choices:
     def value(self, parameter: Parameter) -> Any:
         """Returns the option's value for a sampled text."""
         return read_text(self.option, str(parameter), self.name)
+
+    def parameter(self, value: Any) -> Parameter | None:
+        """Returns the text that gives a value of the option; None if the list lacks it."""
+        return next((text for text in self.texts if self.value(text) == value), None)
 
     def __str__(self) -> str:
         """Formats the dimension as `--space` takes it."""
@@ -163,6 +172,15 @@ def partial_tree(
         value = dimension.value(parameters[dimension.name])
         tree.setdefault(dimension.option.table, {})[dimension.option.name] = value
     return tree
+
+
+def parameters_of(dimensions: Iterable[Dimension], config: TrainConfig) -> dict[str, Parameter]:
+    """Returns the parameters that give a configuration's values, as far as the space has them."""
+    found = {}
+    for dimension in dimensions:
+        table = getattr(config, dimension.option.table)
+        found[dimension.name] = dimension.parameter(getattr(table, dimension.option.name))
+    return {name: parameter for name, parameter in found.items() if parameter is not None}
 
 
 def _option(name: str) -> Option:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from warpzone.errors import SweepError
 from warpzone.sweep.files import SweepFolder, SweepPlan
 from warpzone.sweep.results import RunResult, is_maximized
-from warpzone.sweep.space import Choices, Dimension
+from warpzone.sweep.space import Choices, Dimension, Parameter
 from warpzone.sweep.storage import open_storage, require_optuna
 
 if TYPE_CHECKING:
@@ -55,8 +56,9 @@ class SweepStudy:
     def ask(self, seed: int) -> int:
         """Adds a trial, chooses its parameters, and returns its number.
 
-        The sampler's seed depends on the number of the trial, so a resumed sweep proposes the same
-        parameters as one that was never interrupted.
+        The first trial is the preset itself, so that the search starts from it, prunes what is
+        worse, and shows what it gained. The sampler's seed depends on the number of the trial, so a
+        resumed sweep proposes the same parameters as one that was never interrupted.
         """
         self.study.sampler = self._sampler(seed, len(self.trials()))
         trial = self.study.ask()
@@ -111,7 +113,8 @@ class SweepStudy:
 
     def _sampler(self, seed: int, number: int) -> BaseSampler:
         state = np.random.SeedSequence([seed, number]).generate_state(1)
-        return make_sampler(self.plan.options.sampler, int(state[0]))
+        sampler = make_sampler(self.plan.options.sampler, int(state[0]))
+        return sampler if number else _fixed(sampler, self.plan.preset_parameters())
 
     def _suggest(self, trial: Trial) -> None:
         for dimension in self.plan.space:
@@ -165,6 +168,16 @@ def make_sampler(name: str, seed: int) -> BaseSampler:
     if name == "tpe":
         return samplers.TPESampler(seed=seed)
     return samplers.GPSampler(seed=seed)
+
+
+def _fixed(sampler: BaseSampler, parameters: dict[str, Parameter]) -> BaseSampler:
+    """Makes a sampler that fixes some parameters."""
+    from optuna.exceptions import ExperimentalWarning
+    from optuna.samplers import PartialFixedSampler
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ExperimentalWarning)
+        return PartialFixedSampler(parameters, sampler)
 
 
 def make_pruner(plan: SweepPlan) -> BasePruner:
