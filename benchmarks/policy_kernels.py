@@ -22,11 +22,11 @@ from torch.nn import functional
 from warpzone import _native
 from warpzone.bench.machine import machine_info
 from warpzone.envs.vector import MarioVectorEnv
+from warpzone.evaluation.native_network import copy_weights, make_layout, make_native_network
 from warpzone.models.actor_critic import ActorCritic
 from warpzone.models.memory import make_memory
 from warpzone.models.sparse import ActiveBatch, sparse_linear_relu, store_by_input
 from warpzone.models.tile_encoder import TileEncoder
-from warpzone.training.native_policy import copy_weights, make_layout, make_network
 
 Costs = dict[str, tuple[float, float | None]]
 
@@ -68,7 +68,7 @@ class Samples:
         assert isinstance(self.encoder, TileEncoder)
         names = [_native.feature_name(index) for index in range(_native.FEATURE_COUNT)]
         self.layout = make_layout(self.encoder, shape, names)
-        self.network = make_network(self.layout, self.model)
+        self.network = make_native_network(self.layout, self.model)
         copy_weights(self.model, self.network)
         self.player = _native.RolloutPlayer(self.env.pool, self.network)
         self.count, self.steps = steps * envs, steps

@@ -23,6 +23,7 @@ from pathlib import Path
 
 from warpzone.bench.machine import machine_info
 from warpzone.config import TrainConfig, from_keywords, from_toml, merged, resolve
+from warpzone.evaluation.choosing import Chooser
 from warpzone.evaluation.evaluation import evaluate
 from warpzone.evaluation.trained import Player
 from warpzone.training.trainer import Trainer
@@ -54,7 +55,8 @@ class Result:
 
 def clear_rate(trainer: Trainer, config: TrainConfig, seed: int, episodes: int) -> float:
     """Evaluates the averaged policy from the start of the level."""
-    player = Player(trainer.average.model, episodes, seed, False, config.model.eval_temperature)
+    chooser = Chooser(trainer.average.model)
+    player = Player(chooser, episodes, seed, False, config.model.eval_temperature)
     result = evaluate(
         player,
         config.env.level,

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from warpzone.evaluation.choosing import Chooser
 from warpzone.evaluation.trained import Player
 from warpzone.models.actor_critic import ActorCritic, Decision
 
@@ -18,6 +19,8 @@ PREFERENCES = torch.tensor([0.0, 1.0, 0.5])
 class Undecided:
     """A network that always says the same."""
 
+    policy = torch.nn.Linear(1, len(PREFERENCES))
+
     def initial_state(self, lanes: int) -> torch.Tensor:
         return torch.zeros(lanes, 0)
 
@@ -26,7 +29,8 @@ class Undecided:
 
 
 def shares(eval_temperature: float, greedy: bool = False) -> list[float]:
-    player = Player(cast("ActorCritic", Undecided()), LANES, 1, greedy, eval_temperature)
+    chooser = Chooser(cast("ActorCritic", Undecided()))
+    player = Player(chooser, LANES, 1, greedy, eval_temperature)
     actions = player(np.zeros((LANES, 1), np.uint8), np.ones(LANES, np.bool_))
     return [float((actions == action).mean()) for action in range(len(PREFERENCES))]
 

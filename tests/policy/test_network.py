@@ -11,9 +11,9 @@ from policy_support import LEVELS, Observations, layout_of, listed, played
 
 from warpzone import _native
 from warpzone.errors import ConfigError
+from warpzone.evaluation.native_network import copy_weights, make_native_network
 from warpzone.models.actor_critic import ActorCritic
 from warpzone.models.tree import to_tensors
-from warpzone.training.native_policy import copy_weights, make_network
 
 #: Of logits and values around 1; both sides compute in float32, in different orders.
 TOLERANCE = 1e-5
@@ -47,7 +47,7 @@ def test_logits_and_values_are_those_of_pytorch(
 ) -> None:
     model = make_model(hidden, actions=actions)
     layout = layout_of(model.encoder)
-    network = make_network(layout, model)
+    network = make_native_network(layout, model)
     copy_weights(model, network)
     logits, values = native(network, listed(layout, observations), actions)
     expected_logits, expected_values = reference(model, observations)
@@ -71,7 +71,7 @@ def test_every_instruction_set_says_the_same(observations: Observations) -> None
 def test_weights_may_lie_in_any_order(observations: Observations) -> None:
     model = make_model()
     layout = layout_of(model.encoder)
-    network = make_network(layout, model)
+    network = make_native_network(layout, model)
     copy_weights(model, network)
     rows = listed(layout, observations)
     before = native(network, rows, 7)[0]
@@ -89,7 +89,7 @@ def test_noisy_heads_act_with_their_present_noise(observations: Observations) ->
     model = make_model(64, noisy=True)
     model.draw_noise(torch.Generator().manual_seed(3))
     layout = layout_of(model.encoder)
-    network = make_network(layout, model)
+    network = make_native_network(layout, model)
     copy_weights(model, network)
     logits, _ = native(network, listed(layout, observations), 7)
     np.testing.assert_allclose(logits, reference(model, observations)[0], rtol=0, atol=TOLERANCE)
@@ -97,7 +97,7 @@ def test_noisy_heads_act_with_their_present_noise(observations: Observations) ->
 
 def test_weights_of_another_size_are_refused() -> None:
     small, large = make_model(64), make_model(256)
-    network = make_network(layout_of(small.encoder), small)
+    network = make_native_network(layout_of(small.encoder), small)
     with pytest.raises(ConfigError, match="first is 256 x 5480"):
         copy_weights(large, network)
 
@@ -105,7 +105,7 @@ def test_weights_of_another_size_are_refused() -> None:
 def test_a_damaged_list_is_refused() -> None:
     model = make_model(64)
     layout = layout_of(model.encoder)
-    network = make_network(layout, model)
+    network = make_native_network(layout, model)
     rows = np.zeros((2, layout.capacity), np.uint16)
     rows[1, 0] = 60_000
     with pytest.raises(ConfigError, match="sample 1 are damaged"):

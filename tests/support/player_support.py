@@ -12,9 +12,9 @@ from policy_support import FEATURES, grid_shape, layout_of, make_encoder
 
 from warpzone import _native
 from warpzone.envs.vector import MarioVectorEnv
+from warpzone.evaluation.native_network import copy_weights, make_native_network
 from warpzone.models.actor_critic import ActorCritic
 from warpzone.models.memory import make_memory
-from warpzone.training.native_policy import copy_weights, make_network
 
 ACTIONS = 7
 
@@ -90,7 +90,7 @@ class Played:
     def __init__(self, env: MarioVectorEnv, steps: int, model: ActorCritic | None = None):
         self.env, self.model = env, model or make_model()
         self.layout = layout_of(self.model.encoder)
-        self.network = make_network(self.layout, self.model)
+        self.network = make_native_network(self.layout, self.model)
         copy_weights(self.model, self.network)
         self.player = _native.RolloutPlayer(env.pool, self.network)
         self.rollout = Rollout.empty(steps, env.num_envs, self.layout.capacity)

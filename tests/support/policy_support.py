@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from warpzone import _native
 from warpzone.envs.vector import MarioVectorEnv
+from warpzone.evaluation.native_network import make_layout
 from warpzone.models.tile_encoder import TileEncoder
 from warpzone.models.tree import to_tensors
 from warpzone.search.route import start_states
 from warpzone.search.solution import read_solution
-from warpzone.training.native_policy import make_layout
 
 SOLUTIONS = Path(__file__).parents[2] / "solutions"
 

@@ -15,8 +15,7 @@ from warpzone.envs.actions import describe_buttons, resolve_actions
 from warpzone.errors import ConfigError
 from warpzone.evaluation.policy_folder import is_policy_folder, policies_by_level
 from warpzone.evaluation.trained import TrainedPolicy, load_policy
-from warpzone.models.tree import as_tree, to_tensors
-from warpzone.rollout.collector import sample
+from warpzone.models.tree import as_tree
 from warpzone.runs.levels import trained_levels
 
 
@@ -86,14 +85,13 @@ class GamePlayer:
         eval_temperature: float | None = None,
     ) -> None:
         """Begins new games; arguments are those of `Player`."""
-        self._policies, self._greedy, self._temperature = policies, greedy, eval_temperature
-        self._random = torch.Generator().manual_seed(seed)
+        self._policies, self._temperature = policies, eval_temperature
+        self._random = None if greedy else torch.Generator().manual_seed(seed)
         self._numbers = {byte: number for number, byte in enumerate(policies.buttons)}
         self._states: dict[Path, torch.Tensor] = {}
         self._last: list[Path | None] = [None] * num_envs
         self.values: NDArray[np.float32] = np.zeros(num_envs, np.float32)
 
-    @torch.inference_mode()
     def __call__(
         self, obs: Any, first: NDArray[np.bool_], info: dict[str, Any]
     ) -> NDArray[np.int64]:
@@ -120,17 +118,17 @@ class GamePlayer:
         begins: NDArray[np.bool_],
     ) -> NDArray[np.int64]:
         states = self._states.setdefault(policy.path, policy.model.initial_state(len(self.values)))
-        chosen = to_tensors({name: part[rows] for name, part in obs.items()})
-        decision = policy.model.step(chosen, states[rows], torch.from_numpy(begins))
-        states[rows] = decision.state
-        self.values[rows] = decision.values.numpy()
-        if self._greedy:
-            own = decision.logits.argmax(-1)
-        else:
-            temperature = self._temperature or policy.config.model.eval_temperature
-            own = sample(decision.logits / temperature, self._random)
+        choice = policy.chooser.choose(
+            {name: part[rows] for name, part in obs.items()},
+            states[rows],
+            begins,
+            temperature=self._temperature or policy.config.model.eval_temperature,
+            random=self._random,
+        )
+        states[rows] = choice.state
+        self.values[rows] = choice.values
         numbers = [self._numbers[byte] for byte in _buttons(policy)]
-        chosen_buttons: NDArray[np.int64] = np.array(numbers)[own.numpy()]
+        chosen_buttons: NDArray[np.int64] = np.array(numbers)[choice.actions]
         return chosen_buttons
 
 

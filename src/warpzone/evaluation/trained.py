@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +18,15 @@ from warpzone.config import TrainConfig
 from warpzone.envs.vector import MarioVectorEnv
 from warpzone.envs.wrapping import wrapped
 from warpzone.errors import CheckpointError, ConfigError
+from warpzone.evaluation.choosing import Chooser
+from warpzone.evaluation.native_network import NativeNetwork, has_native_copy
 from warpzone.evaluation.policy_file import SUFFIX, read_policy_file
 from warpzone.evaluation.policy_folder import choose_policy, is_policy_folder
 from warpzone.models.actor_critic import ActorCritic
 from warpzone.models.build import make_model, place_model
-from warpzone.models.tree import to_tensors
+from warpzone.models.tree import as_tree
 from warpzone.models.weights import check_weights, load_weights
 from warpzone.registry import NO_WRAPPER, Wrap, wrappers
-from warpzone.rollout.collector import sample
 from warpzone.runs import checkpoint
 from warpzone.runs.checkpoint_store import find_best, find_latest
 from warpzone.runs.directory import run_of
@@ -48,7 +49,14 @@ class TrainedPolicy:
     ) -> Player:
         """Chooses actions in some environments, by default at the configured temperature."""
         temperature = eval_temperature or self.config.model.eval_temperature
-        return Player(self.model, num_envs, seed, greedy, temperature)
+        return Player(self.chooser, num_envs, seed, greedy, temperature)
+
+    @cached_property
+    def chooser(self) -> Chooser:
+        """Chooses actions, with a native copy of the network where there is one."""
+        if self.config.env.wrap != NO_WRAPPER or not has_native_copy(self.model):
+            return Chooser(self.model)
+        return Chooser(self.model, NativeNetwork(self.model, policy_spaces(self.config)[0]))
 
     def env_options(self) -> dict[str, Any]:
         """Keywords of an environment for this policy."""
@@ -61,11 +69,15 @@ class TrainedPolicy:
 
 
 class Player:
-    """Chooses actions, and keeps the network's recurrent state."""
+    """Chooses actions, and keeps the network's recurrent state.
+
+    Attributes:
+        values: The critic's values of the last observations.
+    """
 
     def __init__(
         self,
-        model: ActorCritic,
+        chooser: Chooser,
         num_envs: int,
         seed: int,
         greedy: bool,
@@ -74,27 +86,25 @@ class Player:
         """Begins new episodes.
 
         Args:
-            model: The network.
+            chooser: Chooses the actions of a network.
             num_envs: Number of environments.
             seed: Of the sampled actions.
             greedy: Always take the most likely action.
             eval_temperature: Divides the logits before an action is sampled. Below 1 the policy
                 acts closer to greedily than in training.
         """
-        self._model, self._greedy, self._temperature = model, greedy, eval_temperature
-        self._state = model.initial_state(num_envs)
-        self._random = torch.Generator().manual_seed(seed)
+        self._chooser, self._temperature = chooser, eval_temperature
+        self._state = chooser.model.initial_state(num_envs)
+        self._random = None if greedy else torch.Generator().manual_seed(seed)
         self.values: NDArray[np.float32] = np.zeros(num_envs, np.float32)
 
-    @torch.inference_mode()
     def __call__(self, obs: Any, first: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Returns an action for every environment."""
-        decision = self._model.step(to_tensors(obs), self._state, torch.from_numpy(first))
-        self._state = decision.state
-        self.values = decision.values.numpy()
-        if self._greedy:
-            return decision.logits.argmax(-1).numpy()
-        return sample(decision.logits / self._temperature, self._random).numpy()
+        choice = self._chooser.choose(
+            as_tree(obs), self._state, first, temperature=self._temperature, random=self._random
+        )
+        self._state, self.values = choice.state, choice.values
+        return choice.actions
 
 
 def load_policy(target: Path, level: str | None = None, rom: Path | None = None) -> TrainedPolicy:
