@@ -20,7 +20,7 @@ from warpzone.campaign.campaign import Campaign, train_in_turn
 from warpzone.campaign.ending import Ending
 from warpzone.campaign.measurer import Measurer
 from warpzone.campaign.options import CampaignOptions
-from warpzone.campaign.plan import Budget, Task
+from warpzone.campaign.plan import Budget, Task, tasks_of
 from warpzone.campaign.scoreboard import Scoreboard
 from warpzone.campaign.state import (
     CampaignState,
@@ -30,6 +30,7 @@ from warpzone.campaign.state import (
     write_state,
 )
 from warpzone.campaign.task_training import TaskTraining, pause_after
+from warpzone.commands.campaign import Campaign as CampaignCommand
 from warpzone.config import TrainConfig, make_config, with_refining, with_teachers
 from warpzone.errors import ResumeError, ScoreboardError
 from warpzone.system.signals import StopRequest
@@ -197,24 +198,37 @@ def test_a_generalist_learns_from_the_policies_of_the_last_round(world: World) -
 def test_every_level_is_refined_from_its_own_run_before_the_generalist(world: World) -> None:
     world.skills = {
         "1-1": [(1000, 30, False)],
-        "1-2": [(400, 95, True)],
+        "1-2": [(500, 62, True)],
         "1-1-refined": [(3000, 80, False)],
-        "1-2-refined": [(3000, 97, False)],
+        "1-2-refined": [(1500, 97, False)],
         "generalist": [(5000, 95, False)],
     }
     asked = {"refine_steps": 3000, "generalist": True, "generalist_steps": 5000}
     go(world, **asked)
     assert world.sessions == [
         ("1-1", 1000),
-        ("1-2", 1000),
         ("1-1-refined", 3000),
-        ("1-2-refined", 3000),
+        ("1-2", 1000),
+        ("1-2-refined", 1500),
         ("generalist", 5000),
     ]
     runs = world.folder / "runs"
-    assert world.begun_with == ["", "", str(runs / "1-1"), str(runs / "1-2"), ""]
+    assert world.begun_with == ["", str(runs / "1-1"), "", str(runs / "1-2"), ""]
     go(world, **asked)
     assert len(world.sessions) == 5, "nothing is trained twice"
+
+
+def test_a_level_that_is_refined_is_measured_after_that_only(world: World) -> None:
+    world.skills = {"1-1": [(200, 62, True)], "1-1-refined": [(1000, 97, False)]}
+    go(world, levels="1-1", refine_steps=3000)
+    assert world.sessions == [("1-1", 1000), ("1-1-refined", 1000)], "a third at least"
+    assert world.seeds == [], "nothing is checked"
+    assert [row.score.clears for row in read_board(world.folder).rows.values()] == [97]
+
+
+def test_with_several_jobs_the_last_levels_come_first() -> None:
+    names = [task.name for task in tasks_of(CampaignOptions(levels="1-1..1-3", jobs=2))]
+    assert names == ["1-3", "1-2", "1-1"]
 
 
 def test_refining_keeps_what_its_preset_does_not_set() -> None:
@@ -225,9 +239,31 @@ def test_refining_keeps_what_its_preset_does_not_set() -> None:
     assert refined == replace(fresh, run=replace(fresh.run, init_from="runs/1-1"))
 
 
-def test_a_generalist_has_the_actions_of_its_teachers() -> None:
-    config = make_config("campaign", environment={}, actions="complex")
-    assert with_teachers(config, "policies").env.actions == "complex"
+def test_teachers_of_a_generalist_learn_to_play_whole_games_unless_options_say_how() -> None:
+    config = make_config("campaign", environment={}, random_power=0.1)
+    env = with_refining(config, "runs/1-1", whole_games=True).env
+    assert (env.random_power, env.game_start_prob) == (0.1, 0.4)
+    assert with_refining(config, "runs/1-1").env.game_start_prob == 0.0
+
+
+@pytest.mark.parametrize(("solutions", "share"), [("", 0.0), ("solutions", 0.2)])
+def test_a_generalist_plays_whole_games_with_the_actions_of_its_teachers(
+    solutions: str, share: float
+) -> None:
+    config = make_config("campaign", environment={}, actions="complex", from_solutions=solutions)
+    student = with_teachers(config, "policies")
+    assert student.env.actions == "complex"
+    assert student.env.game_start_prob > 0
+    assert student.starts.share == share
+
+
+def test_the_command_gives_a_generalist_what_all_levels_need() -> None:
+    def actions(**options: Any) -> str:
+        return CampaignCommand(**options)._config().env.actions
+
+    assert actions() == "simple"
+    assert actions(generalist=True) == "whole-game"
+    assert actions(generalist=True, training={"env": {"actions": "complex"}}) == "complex"
 
 
 def test_a_distillation_uses_its_whole_budget() -> None:

@@ -24,25 +24,29 @@ class CampaignOptions:
     )
     refine_steps: int = option(
         0,
-        "After the last round, continue the run of each level with the preset 'refine' for this "
-        "many environment steps, whether it reached the goal or not; 0 leaves this out. Refined "
-        "policies die less often, and teach a better generalist.",
+        "Continue the run of each level with the preset 'refine' for up to this many environment "
+        "steps, once it clears its level in part or has used up its budget; 0 leaves this out. A "
+        "level that is learned quickly is refined for as small a part of them, but at least a "
+        "third. Refined policies die less often, and teach a better generalist.",
         at_least=0,
         at_most=10**15,
         metavar="STEPS",
+        everyday=True,
     )
     generalist: bool = option(
         False,
-        "After the last round, distill the policies of the campaign into one policy for all their "
-        "levels.",
+        "After the last round, distill the policies of the campaign into one policy that plays all "
+        "their levels, also as parts of a whole game. The action set is then whole-game by "
+        "default.",
         everyday=True,
     )
     generalist_steps: int = option(
-        2_000_000,
+        8_000_000,
         "Environment steps of the distillation with --generalist.",
         at_least=1,
         at_most=10**15,
         metavar="STEPS",
+        everyday=True,
     )
     goal: float = option(
         0.9,

@@ -16,6 +16,8 @@ from warpzone.errors import ConfigError
 from warpzone.evaluation.policy_folder import INSIDE
 from warpzone.runs.levels import held_out_levels
 
+# Of --refine-steps, for levels that are learned quickly.
+_LEAST_REFINING = 1 / 3
 _TOGETHER, _REFINED, _GENERALIST = "together", "refined", "generalist"
 
 Kind = Literal["train", "refine", "distill"]
@@ -31,11 +33,14 @@ class Task:
         kind: 'train' trains until the goal is reached; 'refine' continues the run of its level once
             that is over, and 'distill' learns from the campaign's policies once all others are
             over. These two use their whole budget, since their learning rate falls with the steps.
+        is_refined: Whether a run of the kind 'refine' follows. Then the run ends as soon as its
+            level is cleared in part, and the policy that counts is the refined one.
     """
 
     name: str
     levels: tuple[str, ...]
     kind: Kind = "train"
+    is_refined: bool = False
 
     def waits_for(self, other: str) -> bool:
         """Whether it cannot start while another run is not over."""
@@ -76,11 +81,14 @@ def tasks_of(options: CampaignOptions) -> list[Task]:
     levels = tuple(dict.fromkeys(expand_levels(options.levels)))
     if options.together:
         return [Task(_TOGETHER, levels)]
-    tasks = [Task(level, (level,)) for level in levels]
     # Another round gives other policies to begin with or to learn from, so these runs are new then.
     again = "" if options.rounds == 1 else f"-{options.rounds}"
-    if options.refine_steps:
-        tasks += [Task(f"{level}-{_REFINED}{again}", (level,), "refine") for level in levels]
+    tasks = []
+    # Later levels take longer. With several jobs they come first, so that none is left at the end.
+    for level in reversed(levels) if options.jobs > 1 else levels:
+        tasks.append(Task(level, (level,), is_refined=options.refine_steps > 0))
+        if options.refine_steps:
+            tasks.append(Task(f"{level}-{_REFINED}{again}", (level,), "refine"))
     if options.generalist:
         tasks.append(Task(f"{_GENERALIST}{again}", levels, "distill"))
     return tasks
@@ -97,11 +105,24 @@ def budget_of(config: TrainConfig, options: CampaignOptions, task: Task, rounds:
     return Budget(steps * share, options.minutes_per_level * share)
 
 
-def config_of(config: TrainConfig, task: Task, runs: Path, steps: int) -> TrainConfig:
+def refining_steps(options: CampaignOptions, used: float) -> int:
+    """Steps to refine a level, by how hard it was to learn.
+
+    Args:
+        options: What the campaign is asked for.
+        used: Share of its budget that the run of the level has used.
+    """
+    return round(options.refine_steps * min(1.0, max(_LEAST_REFINING, used)))
+
+
+def config_of(
+    config: TrainConfig, options: CampaignOptions, task: Task, runs: Path, steps: int
+) -> TrainConfig:
     """The configuration of a run.
 
     Args:
         config: What all runs have in common.
+        options: What the campaign is asked for.
         task: The run.
         runs: The campaign's folder of runs.
         steps: Environment steps that it may train.
@@ -109,7 +130,8 @@ def config_of(config: TrainConfig, task: Task, runs: Path, steps: int) -> TrainC
     if task.kind == "distill":
         config = with_teachers(config, str(runs.parent / INSIDE))
     if task.kind == "refine":
-        config = with_refining(config, str(runs / task.levels[0]))
+        source = str(runs / task.levels[0])
+        config = with_refining(config, source, whole_games=options.generalist)
     return replace(
         config,
         env=replace(config.env, level=",".join(task.levels)),

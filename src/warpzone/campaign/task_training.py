@@ -19,7 +19,7 @@ from warpzone.campaign.ending import Ending
 from warpzone.campaign.measure import measure
 from warpzone.campaign.measurer import Measurer
 from warpzone.campaign.options import CampaignOptions
-from warpzone.campaign.plan import Task, budget_of, config_of
+from warpzone.campaign.plan import Budget, Task, budget_of, config_of, refining_steps
 from warpzone.campaign.scoreboard import Scoreboard
 from warpzone.campaign.state import TaskState, record_task, task_state
 from warpzone.campaign.update_lock import update_lock
@@ -83,9 +83,9 @@ class TaskTraining:
         Returns:
             The request to stop, if there was one.
         """
-        budget = budget_of(self._config, self._options, task, number)
+        budget = self._budget(task, number)
         run = self._folder / RUNS / task.name
-        config = config_of(self._config, task, run.parent, budget.steps)
+        config = config_of(self._config, self._options, task, run.parent, budget.steps)
         while True:
             state = task_state(self._folder, task.name)
             goal = self._options.goal if task.kind == "train" else math.inf
@@ -95,14 +95,26 @@ class TaskTraining:
                 return stop
             latest = find_latest(run)
             assert latest is not None, "a session that ends has saved"
-            if not ending.promised:
-                self._measure(task, self._choose(task, run, latest, state.checks))
+            if task.is_refined or not ending.promised:
+                if not task.is_refined:
+                    self._measure(task, self._choose(task, run, latest, state.checks))
                 record_task(self._folder, task.name, replace(state, rounds=number))
                 return stop
             missing = self._missing(task, latest, state.checks)
             if missing == 0.0 and is_reached(self._measure(task, latest), task):
                 return stop
             self._postpone(task, state, latest, pause_after(missing, task, budget.steps // number))
+
+    def _budget(self, task: Task, number: int) -> Budget:
+        """The budget of a run; of a refined level, by how hard it was to learn."""
+        budget = budget_of(self._config, self._options, task, number)
+        if task.kind != "refine":
+            return budget
+        [level] = task.levels
+        learned = find_latest(self._folder / RUNS / level)
+        assert learned is not None, "its run is over"
+        whole = budget_of(self._config, self._options, Task(level, task.levels), number).steps
+        return Budget(refining_steps(self._options, read_meta(learned).steps / whole), 0.0)
 
     def _missing(self, task: Task, path: Path, checks: int) -> float:
         """How far fresh episodes stay below the goal; 0 when they confirm that it is reached."""

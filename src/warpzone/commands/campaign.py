@@ -11,7 +11,7 @@ from warpzone.campaign.options import CampaignOptions
 from warpzone.commands.command import training_options
 from warpzone.commands.job_workers import address_option, job_workers
 from warpzone.commands.train import Display, Train
-from warpzone.config import PRESET_NAMES, Partial, TrainConfig, explicit_options, resolve
+from warpzone.config import PRESET_NAMES, Partial, TrainConfig, explicit_options, merged, resolve
 from warpzone.config.option import option, options_of
 from warpzone.config.sources import TRAIN_PREFIX, variable_name
 from warpzone.errors import ConfigError
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _EXIT_INTERRUPTED = 130
 _PRESET = "campaign"
+_GENERALIST_ACTIONS = "whole-game"  # As with --teachers: what all 32 levels need.
 # Training options that a campaign sets for each of its runs, and the options to use instead.
 _OWN = {"env.level": "--levels", "run.runs": "--output", "run.name": "--output"}
 
@@ -43,8 +44,8 @@ class Campaign(CampaignOptions):
       warpzone campaign --levels 1-1..1-4 --minutes-per-level 10 --rounds 3 -o world-1/
       warpzone campaign --levels all --from-solutions solutions/ --jobs 4 -o campaign/
       warpzone campaign --levels 1-1..1-4 --together --level-order curriculum -o four/
-      warpzone campaign --levels all --from-solutions solutions/ --generalist -o campaign/
-      warpzone campaign --levels all --from-solutions solutions/ --refine-steps 4M -o campaign/
+      warpzone campaign --levels all --from-solutions included --refine-steps 4M --generalist \
+        --jobs 2 -o game/
       warpzone scoreboard campaign/
       warpzone report campaign/ -o report.html
     """
@@ -158,7 +159,8 @@ class Campaign(CampaignOptions):
             table, _, name = path.partition(".")
             if name in explicit.get(table, {}):
                 raise ConfigError(f"{path} is set by the campaign itself; use {instead} instead")
-        return resolve(explicit, self.preset)
+        suited = {"env": {"actions": _GENERALIST_ACTIONS}} if self.generalist else {}
+        return resolve(merged(suited, explicit), self.preset)
 
 
 _RESUME = "everything is saved, and the same command resumes from here"

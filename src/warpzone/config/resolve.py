@@ -51,6 +51,19 @@ _HARD_LEVEL_PRESETS = ("campaign", "refine")
 # With solutions, most episodes start within the level.
 _FOR_SOLUTIONS = {"starts": {"share": 0.7}}
 
+# For policies that play levels as parts of a whole game: Mario brings power-ups, and keeping them
+# pays; levels begin as they do in a game.
+_FOR_WHOLE_GAMES: dict[str, dict[str, Any]] = {
+    "env": {"random_power": 0.35, "game_start_prob": 0.4, "reseed_game": True},
+    "reward": {"power": 0.5},
+}
+# The network that plays them all also starts within levels, if it knows places there.
+_FOR_GENERALISTS: dict[str, dict[str, Any]] = {
+    "env": {"num_envs": 128, "max_steps": 3000},
+    "starts": {"random_steps": 24},
+}
+_GENERALIST_START_SHARE = 0.2
+
 # A network that learns from teachers on its own states. The learning rate falls with the steps and
 # not with success, and the network samples closer to greedily than it learned.
 _FOR_TEACHERS: dict[str, dict[str, Any]] = {
@@ -102,30 +115,32 @@ def resolve(explicit: Partial, preset: str = DEFAULT_PRESET) -> TrainConfig:
 
 
 def with_teachers(config: TrainConfig, teachers: str) -> TrainConfig:
-    """A configuration that learns from teachers instead of rewards, with what suits that.
+    """The configuration of a generalist: it learns from teachers and plays whole games.
 
     Args:
-        config: The resolved configuration of the teachers, whose actions the student has; its
-            options of exploration are turned off.
+        config: The resolved configuration of the teachers, whose actions the student has.
         teachers: A policy file, or a folder of policy files.
     """
-    plain: dict[str, dict[str, Any]] = {
+    own: dict[str, dict[str, Any]] = {
         "env": {"actions": config.env.actions},
         "distill": {"teachers": teachers},
-        "starts": {"share": 0.0, "solutions": ""},
+        "starts": {"share": _GENERALIST_START_SHARE if config.starts.solutions else 0.0},
     }
-    changed = overlaid(config, merged(_FOR_TEACHERS, plain))
+    games = _unless_set(_FOR_WHOLE_GAMES, asdict(config))
+    changed = overlaid(config, merged(_FOR_TEACHERS, games, _FOR_GENERALISTS, own))
     changed.verify()
     return changed
 
 
-def with_refining(config: TrainConfig, source: str) -> TrainConfig:
+def with_refining(config: TrainConfig, source: str, *, whole_games: bool = False) -> TrainConfig:
     """A configuration that continues a run with the preset `refine`.
 
     Args:
         config: The resolved configuration of the run. What neither its preset, `campaign`, nor
             `refine` sets stays.
         source: The run.
+        whole_games: Also learn to play the level as part of a whole game, as far as the
+            configuration does not say how.
     """
     defaults, current = asdict(TrainConfig()), asdict(config)
     unset = {
@@ -140,9 +155,23 @@ def with_refining(config: TrainConfig, source: str) -> TrainConfig:
         "env": {"obs": config.env.obs, "actions": config.env.actions},
         "run": {"init_from": source},
     }
-    changed = overlaid(config, merged(unset, preset_tree("refine"), kept))
+    games = _unless_set(_FOR_WHOLE_GAMES, current) if whole_games else {}
+    changed = overlaid(config, merged(unset, preset_tree("refine"), games, kept))
     changed.verify()
     return changed
+
+
+def _unless_set(values: Partial, current: Partial) -> Partial:
+    """Returns the values of options that are still at their defaults."""
+    defaults = asdict(TrainConfig())
+    return {
+        table: {
+            name: value
+            for name, value in options.items()
+            if current[table][name] == defaults[table][name]
+        }
+        for table, options in values.items()
+    }
 
 
 def with_threads(config: TrainConfig, threads: int) -> TrainConfig:
