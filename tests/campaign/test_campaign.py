@@ -85,7 +85,7 @@ class World:
         both = target.name == "together" or target.name.startswith("generalist")
         levels = ["1-1", "1-2"] if both else [target.name.partition("-refined")[0]]
         assert whole == (len(levels) > 1)
-        rows = [made_up_row(level, clears) for level in levels]
+        rows = [made_up_row(level, clears, f"{target.name}.policy") for level in levels]
         board = board.with_rows(rows)
         publish(folder, board)
         return Added(board, rows, rows)
@@ -224,6 +224,30 @@ def test_a_level_that_is_refined_is_measured_after_that_only(world: World) -> No
     assert world.sessions == [("1-1", 1000), ("1-1-refined", 1000)], "a third at least"
     assert world.seeds == [], "nothing is checked"
     assert [row.score.clears for row in read_board(world.folder).rows.values()] == [97]
+
+
+def test_later_rounds_refine_the_levels_below_the_goal_again(world: World) -> None:
+    world.skills = {
+        "1-1": [(1000, 30, False)],
+        "1-1-refined": [(3000, 80, False)],
+        "1-1-refined-2": [(3000, 91, False)],
+        "1-2": [(500, 62, True)],
+        "1-2-refined": [(1500, 97, False)],
+        "generalist-3": [(5000, 98, False)],
+    }
+    asked = {"refine_steps": 3000, "generalist": True, "generalist_steps": 5000, "rounds": 3}
+    go(world, **asked)
+    assert world.sessions == [
+        ("1-1", 1000),
+        ("1-1-refined", 3000),
+        ("1-2", 1000),
+        ("1-2-refined", 1500),
+        ("1-1-refined-2", 3000),
+        ("generalist-3", 5000),
+    ]
+    assert world.begun_with[4] == str(world.folder / "runs" / "1-1-refined")
+    go(world, **asked)
+    assert len(world.sessions) == 6, "nothing is trained twice"
 
 
 def test_with_several_jobs_the_last_levels_come_first() -> None:

@@ -112,10 +112,11 @@ class Campaign:
         return [task for task in self._tasks if not self._is_finished(task, number)]
 
     def _is_finished(self, task: Task, number: int) -> bool:
-        if task.kind != "train" and number < self._options.rounds:
-            return True  # It begins with what the last round gives.
-        is_over = self._state.of(task.name).rounds >= number
-        return is_over or (task.kind != "refine" and is_reached(self.board, task))
+        if task.round not in (0, number) or self._state.of(task.name).rounds >= number:
+            return True
+        # Whatever a level's policy can do, it is refined once.
+        must_run = task.is_refined or (task.kind == "refine" and number == 1)
+        return not must_run and is_reached(self.board, task)
 
     def _open_board(self) -> Scoreboard:
         return replace(open_board(self.folder, self._new), goal=self._options.goal)

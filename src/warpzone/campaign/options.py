@@ -75,7 +75,7 @@ class CampaignOptions:
     rounds: int = option(
         1,
         "How many times levels below the goal get a budget; from the second round on their runs "
-        "are resumed.",
+        "are resumed. With --refine-steps, they are refined again.",
         at_least=1,
         at_most=10_000,
         metavar="N",

@@ -30,9 +30,11 @@ class Task:
     Attributes:
         name: Name of the run.
         levels: Levels that it trains on.
-        kind: 'train' trains until the goal is reached; 'refine' continues the run of its level once
-            that is over, and 'distill' learns from the campaign's policies once all others are
+        kind: 'train' trains until the goal is reached; 'refine' continues another run of its level
+            once that is over, and 'distill' learns from the campaign's policies once all others are
             over. These two use their whole budget, since their learning rate falls with the steps.
+        round: The only round in which it is trained; 0 means all.
+        source: Run that it continues, with the kind 'refine'.
         is_refined: Whether a run of the kind 'refine' follows. Then the run ends as soon as its
             level is cleared in part, and the policy that counts is the refined one.
     """
@@ -40,12 +42,14 @@ class Task:
     name: str
     levels: tuple[str, ...]
     kind: Kind = "train"
+    round: int = 0
+    source: str = ""
     is_refined: bool = False
 
     def waits_for(self, other: str) -> bool:
         """Whether it cannot start while another run is not over."""
         if self.kind == "refine":
-            return other == self.levels[0]
+            return other == self.source
         return self.kind == "distill" and other != self.name
 
 
@@ -81,17 +85,30 @@ def tasks_of(options: CampaignOptions) -> list[Task]:
     levels = tuple(dict.fromkeys(expand_levels(options.levels)))
     if options.together:
         return [Task(_TOGETHER, levels)]
-    # Another round gives other policies to begin with or to learn from, so these runs are new then.
-    again = "" if options.rounds == 1 else f"-{options.rounds}"
     tasks = []
     # Later levels take longer. With several jobs they come first, so that none is left at the end.
     for level in reversed(levels) if options.jobs > 1 else levels:
-        tasks.append(Task(level, (level,), is_refined=options.refine_steps > 0))
-        if options.refine_steps:
-            tasks.append(Task(f"{level}-{_REFINED}{again}", (level,), "refine"))
+        tasks += (
+            _refined(level, options.rounds) if options.refine_steps else [Task(level, (level,))]
+        )
     if options.generalist:
-        tasks.append(Task(f"{_GENERALIST}{again}", levels, "distill"))
+        # Another round gives other policies to learn from, so it is another run.
+        name = _numbered(_GENERALIST, options.rounds)
+        tasks.append(Task(name, levels, "distill", round=options.rounds))
     return tasks
+
+
+def _refined(level: str, rounds: int) -> list[Task]:
+    """The runs of a level that is refined, each from the one before."""
+    tasks = [Task(level, (level,), round=1, is_refined=True)]
+    for number in range(1, rounds + 1):
+        name = _numbered(f"{level}-{_REFINED}", number)
+        tasks.append(Task(name, (level,), "refine", round=number, source=tasks[-1].name))
+    return tasks
+
+
+def _numbered(name: str, number: int) -> str:
+    return name if number == 1 else f"{name}-{number}"
 
 
 def budget_of(config: TrainConfig, options: CampaignOptions, task: Task, rounds: int) -> Budget:
@@ -130,8 +147,7 @@ def config_of(
     if task.kind == "distill":
         config = with_teachers(config, str(runs.parent / INSIDE))
     if task.kind == "refine":
-        source = str(runs / task.levels[0])
-        config = with_refining(config, source, whole_games=options.generalist)
+        config = with_refining(config, str(runs / task.source), whole_games=options.generalist)
     return replace(
         config,
         env=replace(config.env, level=",".join(task.levels)),

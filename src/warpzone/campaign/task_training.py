@@ -106,15 +106,14 @@ class TaskTraining:
             self._postpone(task, state, latest, pause_after(missing, task, budget.steps // number))
 
     def _budget(self, task: Task, number: int) -> Budget:
-        """The budget of a run; of a refined level, by how hard it was to learn."""
+        """The budget of a run; a level is first refined by how hard it was to learn."""
         budget = budget_of(self._config, self._options, task, number)
-        if task.kind != "refine":
+        if task.kind != "refine" or number > 1:
             return budget
-        [level] = task.levels
-        learned = find_latest(self._folder / RUNS / level)
+        learned = find_latest(self._folder / RUNS / task.source)
         assert learned is not None, "its run is over"
-        whole = budget_of(self._config, self._options, Task(level, task.levels), number).steps
-        return Budget(refining_steps(self._options, read_meta(learned).steps / whole), 0.0)
+        whole = budget_of(self._config, self._options, Task(task.source, task.levels), number)
+        return Budget(refining_steps(self._options, read_meta(learned).steps / whole.steps), 0.0)
 
     def _missing(self, task: Task, path: Path, checks: int) -> float:
         """How far fresh episodes stay below the goal; 0 when they confirm that it is reached."""

@@ -62,9 +62,10 @@ _PRESETS: dict[str, dict[str, dict[str, Any]]] = {
             "learning_rate": 7e-4,
             "lr_schedule": "cosine",
             "lr_success_factor": 1.0,
-            "ent_coef": 0.002,
+            # Levels that were never cleared need exploration; with the first clears it fades.
+            "ent_coef": 0.01,
             "ent_coef_at_success": 0.0005,
-            "ent_coef_fade": 0.5,
+            "ent_coef_fade": 0.25,
             "ema_decay": 0.98,
         },
         "run": {"steps": 4_000_000, "video_minutes": 0.0},
