@@ -20,7 +20,7 @@ from warpzone.campaign.campaign import Campaign, train_in_turn
 from warpzone.campaign.ending import Ending
 from warpzone.campaign.measurer import Measurer
 from warpzone.campaign.options import CampaignOptions
-from warpzone.campaign.plan import Budget, Task, tasks_of
+from warpzone.campaign.plan import Budget, Task, tasks_of, verify_options
 from warpzone.campaign.scoreboard import Scoreboard
 from warpzone.campaign.state import (
     CampaignState,
@@ -32,7 +32,7 @@ from warpzone.campaign.state import (
 from warpzone.campaign.task_training import TaskTraining, pause_after
 from warpzone.commands.campaign import Campaign as CampaignCommand
 from warpzone.config import TrainConfig, make_config, with_refining, with_teachers
-from warpzone.errors import ResumeError, ScoreboardError
+from warpzone.errors import ConfigError, ResumeError, ScoreboardError
 from warpzone.system.signals import StopRequest
 
 
@@ -253,6 +253,56 @@ def test_later_rounds_refine_the_levels_below_the_goal_again(world: World) -> No
 def test_with_several_jobs_the_last_levels_come_first() -> None:
     names = [task.name for task in tasks_of(CampaignOptions(levels="1-1..1-3", jobs=2))]
     assert names == ["1-3", "1-2", "1-1"]
+
+
+def test_the_levels_of_a_chain_come_first_and_start_from_each_other(world: World) -> None:
+    world.skills = {
+        "1-2": [(200, 62, True)],
+        "1-2-refined": [(1000, 91, False)],
+        "1-3-refined": [(3000, 40, False)],
+        "1-1-refined": [(3000, 97, False)],
+        "1-3-refined-2": [(3000, 95, False)],
+        "1-4": [(500, 70, True)],
+        "1-4-refined": [(1500, 98, False)],
+    }
+    go(world, levels="1-1..1-4", refine_steps=3000, chain="1-2,1-3,1-1", rounds=2)
+    runs = world.folder / "runs"
+    sources = dict(zip((name for name, _ in world.sessions), world.begun_with, strict=True))
+    assert {name: source.rpartition("/")[2] for name, source in sources.items()} == {
+        "1-2": "",
+        "1-2-refined": "1-2",
+        "1-3-refined": "1-2-refined",
+        "1-1-refined": "1-3-refined",
+        "1-4": "",
+        "1-4-refined": "1-4",
+        "1-3-refined-2": "1-3-refined",
+    }
+    assert sources["1-3-refined"] == str(runs / "1-2-refined")
+    budgets = dict(world.sessions)
+    assert (budgets["1-2-refined"], budgets["1-3-refined"]) == (1000, 3000)
+
+
+def test_a_level_of_a_chain_waits_for_the_one_before(world: World) -> None:
+    asked = CampaignOptions(levels="1-1..1-3", refine_steps=3000, chain="1-1,1-2", jobs=3)
+    state = CampaignState(asked_of(small_config(), asked))
+    campaign = Campaign(world.folder, small_config(), asked, state, report=print)
+    started = []
+    while (step := campaign.next_step(busy=started)) is not None:
+        started.append(step.task.name)
+    assert started == ["1-1", "1-3"]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"chain": "1-1,1-2"}, "works with --refine-steps"),
+        ({"chain": "1-1,1-2,1-1", "refine_steps": 5}, "names a level twice"),
+        ({"chain": "1-1,8-4", "refine_steps": 5}, "8-4, which --levels does not train"),
+    ],
+)
+def test_a_chain_that_makes_no_sense_is_refused(options: dict[str, Any], says: str) -> None:
+    with pytest.raises(ConfigError, match=says):
+        verify_options(CampaignOptions(levels="1-1..1-4", **options))
 
 
 def test_refining_keeps_what_its_preset_does_not_set() -> None:

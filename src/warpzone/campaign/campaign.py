@@ -77,8 +77,10 @@ class Campaign:
         """
         taken = {*busy, *failed}
         for number in range(1, self._options.rounds + 1):
-            for task in self._unfinished(number):
-                if task.name not in taken and not any(map(task.waits_for, taken)):
+            unfinished = self._unfinished(number)
+            pending = taken | {task.name for task in unfinished}
+            for task in unfinished:
+                if task.name not in taken and not any(map(task.waits_for, pending)):
                     return Step(task, number)
         return None
 

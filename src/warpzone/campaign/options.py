@@ -33,6 +33,14 @@ class CampaignOptions:
         metavar="STEPS",
         everyday=True,
     )
+    chain: str = option(
+        "",
+        "With --refine-steps: levels that resemble each other, such as '4-4,7-4,8-4'. From the "
+        "second on, each is refined from the policy of the level before instead of being learned "
+        "from scratch. Use it for levels that are too hard to explore, such as mazes.",
+        metavar="LEVELS",
+        everyday=True,
+    )
     generalist: bool = option(
         False,
         "After the last round, distill the policies of the campaign into one policy that plays all "

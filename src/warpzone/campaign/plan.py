@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -78,6 +79,18 @@ def verify_options(options: CampaignOptions) -> None:
             raise ConfigError(
                 f"--levels names {level!r}; levels are written like '1-3', up to {all_levels()[-1]}"
             )
+    _verify_chain(options)
+
+
+def _verify_chain(options: CampaignOptions) -> None:
+    chain = expand_levels(options.chain) if options.chain else []
+    if chain and not options.refine_steps:
+        raise ConfigError("--chain works with --refine-steps; give both, or leave --chain out")
+    if len(set(chain)) < len(chain):
+        raise ConfigError(f"--chain {options.chain} names a level twice; name each once")
+    foreign = [level for level in chain if level not in expand_levels(options.levels)]
+    if foreign:
+        raise ConfigError(f"--chain names {', '.join(foreign)}, which --levels does not train")
 
 
 def tasks_of(options: CampaignOptions) -> list[Task]:
@@ -85,12 +98,14 @@ def tasks_of(options: CampaignOptions) -> list[Task]:
     levels = tuple(dict.fromkeys(expand_levels(options.levels)))
     if options.together:
         return [Task(_TOGETHER, levels)]
+    chain = expand_levels(options.chain) if options.chain else []
     tasks = []
-    # Later levels take longer. With several jobs they come first, so that none is left at the end.
-    for level in reversed(levels) if options.jobs > 1 else levels:
-        tasks += (
-            _refined(level, options.rounds) if options.refine_steps else [Task(level, (level,))]
-        )
+    for level in _ordered(levels, chain, options.jobs):
+        if not options.refine_steps:
+            tasks.append(Task(level, (level,)))
+            continue
+        before = dict(zip(chain[1:], chain, strict=False)).get(level)
+        tasks += _refined(level, before, options.rounds)
     if options.generalist:
         # Another round gives other policies to learn from, so it is another run.
         name = _numbered(_GENERALIST, options.rounds)
@@ -98,12 +113,29 @@ def tasks_of(options: CampaignOptions) -> list[Task]:
     return tasks
 
 
-def _refined(level: str, rounds: int) -> list[Task]:
-    """The runs of a level that is refined, each from the one before."""
-    tasks = [Task(level, (level,), round=1, is_refined=True)]
+def _ordered(levels: Sequence[str], chain: Sequence[str], jobs: int) -> list[str]:
+    """With several jobs, what takes longest comes first, so that it does not run alone at the end.
+
+    These are chains, whose levels wait for each other, and later levels.
+    """
+    others = [level for level in levels if level not in chain]
+    return [*chain, *(reversed(others) if jobs > 1 else others)]
+
+
+def _refined(level: str, before: str | None, rounds: int) -> list[Task]:
+    """The runs of a level that is refined, each from the one before.
+
+    Args:
+        level: The level.
+        before: Level whose policy it starts from; None learns it from scratch first.
+        rounds: Number of rounds.
+    """
+    tasks = [Task(level, (level,), round=1, is_refined=True)] if before is None else []
+    source = level if before is None else f"{before}-{_REFINED}"
     for number in range(1, rounds + 1):
         name = _numbered(f"{level}-{_REFINED}", number)
-        tasks.append(Task(name, (level,), "refine", round=number, source=tasks[-1].name))
+        tasks.append(Task(name, (level,), "refine", round=number, source=source))
+        source = name
     return tasks
 
 

@@ -30,6 +30,7 @@ _FREE = (
     "campaign.steps_per_level",
     "campaign.rounds",
     "campaign.refine_steps",
+    "campaign.chain",
     "campaign.generalist",
     "campaign.generalist_steps",
     "campaign.jobs",

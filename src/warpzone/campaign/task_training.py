@@ -108,7 +108,7 @@ class TaskTraining:
     def _budget(self, task: Task, number: int) -> Budget:
         """The budget of a run; a level is first refined by how hard it was to learn."""
         budget = budget_of(self._config, self._options, task, number)
-        if task.kind != "refine" or number > 1:
+        if task.kind != "refine" or task.source != task.levels[0]:
             return budget
         learned = find_latest(self._folder / RUNS / task.source)
         assert learned is not None, "its run is over"

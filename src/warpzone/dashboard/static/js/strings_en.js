@@ -8,7 +8,7 @@ export const english = {
   filter_runs: "Filter by name, level or state",
   group_runs: "Group by folder",
   group_summary: "{count} runs, {cleared} with a clear rate of at least 90 %",
-  runs_summary: "{shown} of {count} runs, {running} running",
+  runs_summary: "runs: {shown} of {count}, {running} running",
   many_levels: "{number} levels",
   no_runs: "There are no runs yet; `warpzone train` starts one.",
   ago: "{time} ago",
