@@ -25,7 +25,8 @@ from warpzone.bench.machine import machine_info
 from warpzone.config import TrainConfig, from_keywords, from_toml, merged, resolve
 from warpzone.evaluation.choosing import Chooser
 from warpzone.evaluation.evaluation import evaluate
-from warpzone.evaluation.trained import Player
+from warpzone.evaluation.native_network import NativeNetwork, has_native_copy
+from warpzone.evaluation.trained import Player, policy_spaces
 from warpzone.training.trainer import Trainer
 
 EPISODES, CONFIRMING_EPISODES = 100, 400
@@ -55,7 +56,11 @@ class Result:
 
 def clear_rate(trainer: Trainer, config: TrainConfig, seed: int, episodes: int) -> float:
     """Evaluates the averaged policy from the start of the level."""
-    chooser = Chooser(trainer.average.model)
+    model = trainer.average.model
+    native = None
+    if has_native_copy(model):
+        native = NativeNetwork(model, policy_spaces(config)[0])
+    chooser = Chooser(model, native)
     player = Player(chooser, episodes, seed, False, config.model.eval_temperature)
     result = evaluate(
         player,
