@@ -4,7 +4,7 @@ Trains with each seed and prints the steps and minutes until the first clear and
 of 90 % with sticky actions (0.25 per frame) and up to 30 no-op frames. A pass counts only if it is
 confirmed by 400 more episodes with different seeds. Evaluation time is not counted.
 
-    python benchmarks/time_to_clear.py --level 1-1 --obs tiles --seeds 5
+    python benchmarks/time_to_clear.py --level 1-1 --preset cpu-quick --obs tiles --seeds 5
     python benchmarks/time_to_clear.py --level 1-3 --obs tiles --set 'env.actions="simple"'
 """
 
@@ -22,7 +22,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from warpzone.bench.machine import machine_info
-from warpzone.config import TrainConfig, from_keywords, from_toml, merged, resolve
+from warpzone.config import PRESET_NAMES, TrainConfig, from_keywords, from_toml, merged, resolve
+from warpzone.config.resolve import DEFAULT_PRESET
 from warpzone.evaluation.choosing import Chooser
 from warpzone.evaluation.evaluation import evaluate
 from warpzone.evaluation.native_network import NativeNetwork, has_native_copy
@@ -154,6 +155,7 @@ def main() -> None:
     """Runs the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--level", default="1-1")
+    parser.add_argument("--preset", choices=PRESET_NAMES, default=DEFAULT_PRESET)
     parser.add_argument("--obs", choices=["pixels", "tiles"], default="pixels")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--first-seed", type=int, default=0)
@@ -174,7 +176,8 @@ def main() -> None:
     options = parser.parse_args()
     asked = {"level": options.level, "obs": options.obs, "actions": options.actions}
     asked |= {"algo": options.algo, "from_solutions": str(options.from_solutions or "")}
-    base = resolve(merged(from_keywords(asked), from_toml("\n".join(options.set), "--set")))
+    explicit = merged(from_keywords(asked), from_toml("\n".join(options.set), "--set"))
+    base = resolve(explicit, options.preset)
     results: list[Result] = []
     began = time.time()
     for seed in range(options.first_seed, options.first_seed + options.seeds):

@@ -38,6 +38,12 @@ def test_the_presets_for_tiles_take_pixels() -> None:
     assert quick == replace(made(), run=made("cpu-quick").run)
 
 
+def test_the_quick_preset_learns_tiles_as_its_sweep_found() -> None:
+    quick = made("cpu-quick").learn
+    assert (quick.minibatch_size, quick.learning_rate, quick.ent_coef) == (512, 1.2e-3, 0.0041)
+    assert made("cpu-quick", minibatch_size=1024).learn == replace(quick, minibatch_size=1024)
+
+
 def test_a_preset_for_gpus_is_not_tuned_for_a_cpu() -> None:
     learn = made("gpu").learn
     assert (learn.rollout_steps, learn.minibatch_size, learn.epochs) == (64, 2048, 4)

@@ -44,6 +44,19 @@ _FOR_IMAGES: dict[str, dict[str, Any]] = {
     "replay": {"capacity": 32_768},
 }
 
+# Found by a sweep on 1-1 (docs/decisions/presets.md): many small gradient steps, and an entropy
+# bonus that is small and fades with the first clears.
+_FOR_QUICK_TILES: dict[str, dict[str, Any]] = {
+    "learn": {
+        "minibatch_size": 512,
+        "learning_rate": 1.2e-3,
+        "gae_lambda": 0.89,
+        "ent_coef": 0.0041,
+        "ent_coef_fade": 0.37,
+    }
+}
+_QUICK_PRESET = "cpu-quick"
+
 # 1-1 took a quarter more steps with it (seed 0), so quick presets keep the smaller encoder.
 _FOR_HARD_LEVELS = {"model": {"encoder": "tiles-v2"}}
 _HARD_LEVEL_PRESETS = ("campaign", "refine")
@@ -102,6 +115,8 @@ def resolve(explicit: Partial, preset: str = DEFAULT_PRESET) -> TrainConfig:
         preset in _HARD_LEVEL_PRESETS or asked["distill"]["teachers"]
     ):
         suited.append(_FOR_HARD_LEVELS)
+    if asked["env"]["obs"] == "tiles" and preset == _QUICK_PRESET:
+        suited.append(_FOR_QUICK_TILES)
     tuned = merged(defaults, *suited, chosen)
     if asked["learn"]["algo"] == "vtrace":
         tuned = merged(tuned, _for_vtrace(tuned["learn"]))
