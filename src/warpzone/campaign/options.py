@@ -26,8 +26,8 @@ class CampaignOptions:
         0,
         "Continue the run of each level with the preset 'refine' for up to this many environment "
         "steps, once it clears its level in part or has used up its budget; 0 leaves this out. A "
-        "level that is learned quickly is refined for as small a part of them, but at least a "
-        "third. Refined policies die less often, and teach a better generalist.",
+        "level that is learned quickly gets proportionally fewer, but at least a third. Refined "
+        "policies die less often, and teach a better generalist.",
         at_least=0,
         at_most=10**15,
         metavar="STEPS",
