@@ -44,8 +44,7 @@ class Campaign(CampaignOptions):
       warpzone campaign --levels 1-1..1-4 --minutes-per-level 10 --rounds 3 -o world-1/
       warpzone campaign --levels all --from-solutions solutions/ --jobs 4 -o campaign/
       warpzone campaign --levels 1-1..1-4 --together --level-order curriculum -o four/
-      warpzone campaign --levels all --from-solutions included --refine-steps 3M --rounds 3 \\
-        --chain 4-4,7-4,8-4 --generalist --jobs 2 -o game/
+      warpzone campaign --from-solutions included --refine-steps 3M --generalist --jobs 2 -o game/
       warpzone scoreboard campaign/
       warpzone report campaign/ -o report.html
     """
