@@ -31,7 +31,6 @@ class CampaignOptions:
         at_least=0,
         at_most=10**15,
         metavar="STEPS",
-        everyday=True,
     )
     chain: str = option(
         "",
@@ -39,7 +38,6 @@ class CampaignOptions:
         "second on, each is refined from the policy of the level before instead of being learned "
         "from scratch. Use it for levels that are too hard to explore, such as mazes.",
         metavar="LEVELS",
-        everyday=True,
     )
     generalist: bool = option(
         False,
@@ -54,7 +52,6 @@ class CampaignOptions:
         at_least=1,
         at_most=10**15,
         metavar="STEPS",
-        everyday=True,
     )
     goal: float = option(
         0.9,
