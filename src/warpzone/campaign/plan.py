@@ -82,8 +82,12 @@ def verify_options(options: CampaignOptions) -> None:
     _verify_chain(options)
 
 
+def _chain(options: CampaignOptions) -> list[str]:
+    return expand_levels(options.chain) if options.chain else []
+
+
 def _verify_chain(options: CampaignOptions) -> None:
-    chain = expand_levels(options.chain) if options.chain else []
+    chain = _chain(options)
     if chain and not options.refine_steps:
         raise ConfigError("--chain works with --refine-steps; give both, or leave --chain out")
     if len(set(chain)) < len(chain):
@@ -98,14 +102,14 @@ def tasks_of(options: CampaignOptions) -> list[Task]:
     levels = tuple(dict.fromkeys(expand_levels(options.levels)))
     if options.together:
         return [Task(_TOGETHER, levels)]
-    chain = expand_levels(options.chain) if options.chain else []
+    chain = _chain(options)
+    before = dict(zip(chain[1:], chain, strict=False))
     tasks = []
     for level in _ordered(levels, chain, options.jobs):
-        if not options.refine_steps:
+        if options.refine_steps:
+            tasks += _refined(level, before.get(level), options.rounds)
+        else:
             tasks.append(Task(level, (level,)))
-            continue
-        before = dict(zip(chain[1:], chain, strict=False)).get(level)
-        tasks += _refined(level, before, options.rounds)
     if options.generalist:
         # Another round gives other policies to learn from, so it is another run.
         name = _numbered(_GENERALIST, options.rounds)
@@ -114,9 +118,10 @@ def tasks_of(options: CampaignOptions) -> list[Task]:
 
 
 def _ordered(levels: Sequence[str], chain: Sequence[str], jobs: int) -> list[str]:
-    """With several jobs, what takes longest comes first, so that it does not run alone at the end.
+    """Levels in the order in which they are trained.
 
-    These are chains, whose levels wait for each other, and later levels.
+    The levels of a chain wait for each other, so they come first. With several jobs, later levels
+    follow, since they take longer: what starts last may run alone at the end.
     """
     others = [level for level in levels if level not in chain]
     return [*chain, *(reversed(others) if jobs > 1 else others)]

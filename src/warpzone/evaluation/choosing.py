@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from warpzone.evaluation.native_network import NativeNetwork
-from warpzone.models.actor_critic import ActorCritic
+from warpzone.models.actor_critic import ActorCritic, gumbel_noise
 from warpzone.models.tree import to_tensors
 
 ROUNDING = 2e-5
@@ -76,9 +76,7 @@ class Chooser:
         """
         noise = None
         if random is not None:
-            # Gumbel noise: the highest score then has the probability of its logit.
-            shape = (len(first), self.model.policy.out_features)
-            noise = torch.empty(shape).exponential_(generator=random).log_().neg_()
+            noise = gumbel_noise(torch.empty(len(first), self.model.policy.out_features), random)
         if self._native is not None:
             logits, values = self._native.decide(obs["tiles"], obs["features"])
             scores = _scores(logits, temperature, noise)

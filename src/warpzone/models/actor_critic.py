@@ -119,6 +119,11 @@ def _flatten_time(obs: Tree) -> Tree:
     return map_tree(lambda part: part.flatten(0, 1), obs)
 
 
+def gumbel_noise(like: Tensor, generator: torch.Generator) -> Tensor:
+    """Draws noise of a tensor's shape; the highest logit plus noise is a sample of the logits."""
+    return torch.empty_like(like).exponential_(generator=generator).log_().neg_()
+
+
 def log_prob(logits: Tensor, actions: Tensor) -> Tensor:
     """Returns the log-probabilities of actions."""
     chosen = torch.log_softmax(logits, -1).gather(-1, actions.unsqueeze(-1))

@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from warpzone.models.actor_critic import ActorCritic, Decision
+from warpzone.models.actor_critic import ActorCritic, Decision, gumbel_noise
 from warpzone.models.tree import Arrays, Tree
 from warpzone.rollout.action_override import ActionOverride
 from warpzone.rollout.rollout_env import Info, RolloutEnv, StepInfo
@@ -213,5 +213,4 @@ class Collector:
 
 def sample(logits: Tensor, generator: torch.Generator) -> Tensor:
     """Samples an action from each distribution with the Gumbel-max trick."""
-    noise = torch.empty_like(logits).exponential_(generator=generator).log_().neg_()
-    return (logits + noise).argmax(-1)
+    return (logits + gumbel_noise(logits, generator)).argmax(-1)
