@@ -64,6 +64,14 @@ def test_running_right_on_1_1_meets_the_first_enemy(rom_path: Path) -> None:
     assert len({episode.progress for episode in result.episodes}) == 1
 
 
+def test_lost_episodes_are_counted_by_page_and_cause(rom_path: Path) -> None:
+    result = evaluate(
+        Constant(RIGHT), "1-1", episodes=3, max_steps=200, obs="tiles", sticky_prob=0, noop_max=0
+    )
+    # The first Goomba comes from the right edge of the first screen.
+    assert result.summary()["losses"] == [{"level": "1-1", "x": 256, "cause": "enemy", "count": 3}]
+
+
 def test_idle_starts_make_episodes_differ(rom_path: Path) -> None:
     result = evaluate(Constant(RIGHT), "1-1", episodes=12, max_steps=200, obs="tiles")
     assert len({episode.progress for episode in result.episodes}) > 1

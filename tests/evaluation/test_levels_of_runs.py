@@ -101,8 +101,10 @@ def test_all_levels_together_have_an_interval_of_their_own() -> None:
         "deaths": 1,
         "progress_mean": 3000.0,
         "ends": {"clear": 9, "pit": 1},
+        "losses": [],
         "held_out": False,
     }
+    lost = [{"level": "1-2", "x": 512, "cause": "pit", "count": 1}]
     results = {
         "checkpoint": "x.pt",
         "greedy": False,
@@ -111,9 +113,10 @@ def test_all_levels_together_have_an_interval_of_their_own() -> None:
         "sticky": "frame",
         "noop_max": 30,
         "seed": 1,
-        "levels": [row | {"level": "1-1"}, row | {"level": "1-2"}],
+        "levels": [row | {"level": "1-1"}, row | {"level": "1-2", "losses": lost}],
     }
     table = results_table(results)
     assert "sticky actions 0.25 per frame, up to 30 no-op frames" in table
     assert "| all 2 | 90% | 70%-97% | 20 | | | | |" in table
     assert "| 1-1 | 90% | 60%-98% | 10 | 0.90, 1 | 1 | 3,000 px | clear 9, pit 1 |" in table
+    assert "| 1-2 | 512-767 | pit | 1 |" in table

@@ -16,6 +16,7 @@ EPISODE = Episode(
     "1-1",
     0,
     end="clear",
+    x=3100,
     progress=3000,
     steps=300,
     levels_cleared=1,

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from warpzone.envs.endings import CLEAR, end_name
 from warpzone.envs.vector import MarioVectorEnv
 from warpzone.envs.wrapping import Vector, Wrap, wrapped
-from warpzone.evaluation.episodes import MOST_ENVS, play_episodes
+from warpzone.evaluation.episodes import MOST_ENVS, EpisodeStep, play_episodes
+from warpzone.evaluation.losses import counted, loss_at
 from warpzone.evaluation.wilson import Interval, wilson
 
 
@@ -26,11 +27,12 @@ class Policy(Protocol):
 
 @dataclass(frozen=True)
 class Episode:
-    """The outcome of one episode."""
+    """The outcome of one episode; `x` is where Mario was before the last step."""
 
     level: str
     seed: int
     end: str
+    x: int
     progress: int
     steps: int
     levels_cleared: int
@@ -95,6 +97,11 @@ class Evaluation:
             "deaths": sum(episode.deaths for episode in self.episodes),
             "steps_mean": float(np.mean([episode.steps for episode in self.episodes])),
             "ends": {end: ends.count(end) for end in sorted(set(ends))},
+            "losses": counted(
+                loss_at(episode.level, episode.x, episode.end)
+                for episode in self.episodes
+                if not episode.clear
+            ),
         }
 
 
@@ -143,7 +150,7 @@ def evaluate(
             for index in np.flatnonzero(step.ended):
                 number = int(step.playing[index])
                 results[number] = _episode(
-                    level, seed + number, step.info, int(index), float(returns[number])
+                    level, seed + number, step, int(index), float(returns[number])
                 )
             if progress is not None:
                 progress(len(results), episodes)
@@ -173,12 +180,14 @@ def episode_envs(
 
 
 def _episode(
-    level: str, seed: int, info: dict[str, Any], index: int, episode_return: float
+    level: str, seed: int, step: EpisodeStep, index: int, episode_return: float
 ) -> Episode:
+    info = step.info
     return Episode(
         level=level,
         seed=seed,
         end=end_name(int(info["end_reason"][index])),
+        x=int(step.before["x_pos"][index]),
         progress=int(info["progress"][index]),
         steps=int(info["steps"][index]),
         levels_cleared=int(info["clears"][index]),

@@ -14,31 +14,16 @@ from warpzone.envs.endings import CLEAR, DEATHS, end_name
 from warpzone.evaluation.episodes import EpisodeStep, play_episodes
 from warpzone.evaluation.evaluation import Progress, envs_for, episode_envs
 from warpzone.evaluation.level_policies import LevelPolicies, level_names
+from warpzone.evaluation.losses import Loss, counted, loss_at
 from warpzone.evaluation.wilson import Interval, wilson
 
 GAME = "game"
 WARP = "warp"
 """How a game without warps ends that takes one."""
-_PAGE = 256
 _FRAMES_PER_SECOND = 60
 MAX_STEPS = 200_000
 """A limit that play never reaches: the game's clock ends each attempt at a level, so 32 levels and
 a few lives take at most 2,700 steps each."""
-
-
-@dataclass(frozen=True)
-class Death:
-    """A lost life.
-
-    Attributes:
-        level: Level in which it was lost.
-        x: Left edge of the 256-pixel page in which it was lost.
-        cause: 'enemy', 'pit' or 'time'.
-    """
-
-    level: str
-    x: int
-    cause: str
 
 
 @dataclass
@@ -61,7 +46,7 @@ class Game:
     levels_cleared: int = 0
     frames: int = 0
     warps: int = 0
-    deaths: list[Death] = field(default_factory=list)
+    deaths: list[Loss] = field(default_factory=list)
 
     @property
     def won(self) -> bool:
@@ -90,7 +75,6 @@ class GameEvaluation:
         """Plain numbers for JSON."""
         cleared = [game.levels_cleared for game in self.games]
         frames = [game.frames for game in self.games if game.won]
-        deaths = Counter(death for game in self.games for death in game.deaths)
         return {
             "level": GAME,
             "warps_allowed": self.warps_allowed,
@@ -102,10 +86,7 @@ class GameEvaluation:
             "levels_cleared_mean": float(np.mean(cleared)),
             "levels_cleared_max": max(cleared),
             "reached": self._reached(),
-            "deaths": [
-                {"level": death.level, "x": death.x, "cause": death.cause, "count": count}
-                for death, count in deaths.most_common()
-            ],
+            "deaths": counted(death for game in self.games for death in game.deaths),
             "game_seconds_of_wins": float(np.mean(frames)) / _FRAMES_PER_SECOND if frames else None,
             "game_seconds": float(np.mean([game.frames for game in self.games]))
             / _FRAMES_PER_SECOND,
@@ -174,10 +155,10 @@ def _record(game: Game, step: EpisodeStep, index: int, warps: bool) -> None:
     info = step.info
     if info["death"][index]:
         game.deaths.append(
-            Death(
-                level=level_names(step.before)[index],
-                x=int(step.before["x_pos"][index]) // _PAGE * _PAGE,
-                cause=DEATHS[int(info["death_cause"][index])],
+            loss_at(
+                level_names(step.before)[index],
+                int(step.before["x_pos"][index]),
+                DEATHS[int(info["death_cause"][index])],
             )
         )
     warped = bool(info["warp"][index])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-_SHOWN_PLACES = 10
+from warpzone.evaluation.losses import loss_table
 
 
 def game_table(game: dict[str, Any]) -> list[str]:
@@ -25,7 +25,7 @@ def game_table(game: dict[str, Any]) -> list[str]:
         "",
         *_levels(game),
         "",
-        *_places(game),
+        *(loss_table(game["deaths"], "lives") if game["deaths"] else ["No life was lost."]),
     ]
 
 
@@ -36,18 +36,3 @@ def _levels(game: dict[str, Any]) -> list[str]:
         lives[death["level"]] += death["count"]
     lines = ["| level | games that reached it | lives lost |", "|---|---|---|"]
     return lines + [f"| {at} | {count} | {lives[at]} |" for at, count in game["reached"].items()]
-
-
-def _places(game: dict[str, Any]) -> list[str]:
-    if not game["deaths"]:
-        return ["No life was lost."]
-    lines = [
-        "Where most lives were lost:",
-        "",
-        "| level | x | cause | lives |",
-        "|---|---|---|---|",
-    ]
-    for death in game["deaths"][:_SHOWN_PLACES]:
-        page = f"{death['x']}-{death['x'] + 255}"
-        lines.append(f"| {death['level']} | {page} | {death['cause']} | {death['count']} |")
-    return lines

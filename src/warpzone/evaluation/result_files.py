@@ -8,6 +8,7 @@ from typing import Any
 
 from warpzone.errors import ConfigError
 from warpzone.evaluation.game_results import game_table
+from warpzone.evaluation.losses import loss_table
 from warpzone.evaluation.wilson import wilson
 from warpzone.system.atomic_file import check_writable, write_text_atomically
 from warpzone.system.os_errors import describe_os_error
@@ -62,6 +63,10 @@ def results_table(results: dict[str, Any]) -> str:
     else:
         lines += ["Held-out levels:", ""] if held_out else []
         lines += _table(results["levels"])
+    losses = [loss for row in results["levels"] for loss in row["losses"]]
+    if losses:
+        losses.sort(key=lambda loss: -loss["count"])
+        lines += ["", *loss_table(losses, "episodes")]
     return "\n".join(lines) + "\n"
 
 
