@@ -36,6 +36,8 @@ class Task:
             over. These two use their whole budget, since their learning rate falls with the steps.
         round: The only round in which it is trained; 0 means all.
         source: Run that it continues, with the kind 'refine'.
+        learns: Whether a run of the kind 'refine' continues the run of another level, so that it
+            also has to learn its own, and gets the steps for that as well.
         is_refined: Whether a run of the kind 'refine' follows. Then the run ends as soon as its
             level is cleared in part, and the policy that counts is the refined one.
     """
@@ -45,6 +47,7 @@ class Task:
     kind: Kind = "train"
     round: int = 0
     source: str = ""
+    learns: bool = False
     is_refined: bool = False
 
     def waits_for(self, other: str) -> bool:
@@ -139,7 +142,8 @@ def _refined(level: str, before: str | None, rounds: int) -> list[Task]:
     source = level if before is None else f"{before}-{_REFINED}"
     for number in range(1, rounds + 1):
         name = _numbered(f"{level}-{_REFINED}", number)
-        tasks.append(Task(name, (level,), "refine", round=number, source=source))
+        learns = number == 1 and before is not None
+        tasks.append(Task(name, (level,), "refine", round=number, source=source, learns=learns))
         source = name
     return tasks
 
@@ -152,10 +156,10 @@ def budget_of(config: TrainConfig, options: CampaignOptions, task: Task, rounds:
     """The budget of a run up to the end of a round."""
     if task.kind == "distill":
         return Budget(options.generalist_steps, 0.0)
-    if task.kind == "refine":
-        return Budget(options.refine_steps, 0.0)
-    share = len(task.levels) * rounds
     steps = options.steps_per_level or config.run.steps
+    if task.kind == "refine":
+        return Budget(options.refine_steps + (steps if task.learns else 0), 0.0)
+    share = len(task.levels) * rounds
     return Budget(steps * share, options.minutes_per_level * share)
 
 

@@ -50,6 +50,7 @@ _PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     # as much as a chance of 9 % to die, so policies run where they should wait; here it is 3 %.
     "refine": {
         "env": {"obs": "tiles", "actions": "simple", "num_envs": 256, "reseed_game": True},
+        "model": {"eval_temperature": 0.35},
         "starts": {"random_steps": 24},
         "reward": {"time": 0.002, "death": 3.0},
         # Large batches at a high rate: the remaining failures are rare, so gradients are noisy.
@@ -62,10 +63,11 @@ _PRESETS: dict[str, dict[str, dict[str, Any]]] = {
             "learning_rate": 7e-4,
             "lr_schedule": "cosine",
             "lr_success_factor": 1.0,
-            # Levels that were never cleared need exploration; with the first clears it fades.
+            # Levels that were never cleared need exploration. With the first clears the bonus all
+            # but ends: a policy that also acts at random cannot learn to be careful.
             "ent_coef": 0.01,
-            "ent_coef_at_success": 0.0005,
-            "ent_coef_fade": 0.25,
+            "ent_coef_at_success": 0.0,
+            "ent_coef_fade": 0.1,
             "ema_decay": 0.98,
         },
         "run": {"steps": 4_000_000, "video_minutes": 0.0},
