@@ -8,10 +8,11 @@
 
 namespace warpzone::search {
 
-/// Names a cell: area, loop counters of a maze, speed, and a square of 16 by 16 pixels.
+/// Names a cell: area, loop counters of a maze, speed, and a square of 16 by 16 pixels; where
+/// power-ups matter, also whether Mario has one.
 using CellKey = std::uint64_t;
 
 /// The cell of the present moment; none while Mario does not obey or is past saving.
-std::optional<CellKey> cell_of(const std::uint8_t* ram);
+std::optional<CellKey> cell_of(const std::uint8_t* ram, bool power_matters = false);
 
 }  // namespace warpzone::search

@@ -14,6 +14,8 @@ namespace {
 constexpr int kTasksPerRound = 16;
 constexpr std::size_t kLeastMemory = std::size_t{8} << 20;
 constexpr int kMostSkip = 60, kMostThreads = 256;
+// How much longer a solution may be that has a power-up earlier.
+constexpr std::int32_t kPowerDetour = 600;
 
 [[noreturn]] void refuse(const std::string& text) { throw std::invalid_argument(text); }
 
@@ -41,7 +43,7 @@ const Options& checked(const Options& options) {
 
 Search::Search(std::shared_ptr<const nes::Cartridge> cartridge, const Options& options)
     : options_(checked(options)),
-      rules_{options.task, AllowedButtons(options.buttons), options.warps},
+      rules_{options.task, AllowedButtons(options.buttons), options.warps, options.power},
       cartridge_(std::move(cartridge)),
       archive_(options.memory_limit),
       random_{options.seed},
@@ -63,7 +65,8 @@ void Search::begin() {
 }
 
 std::int32_t Search::most_frames() const {
-  return solution_ ? solution_->result.frames : std::numeric_limits<std::int32_t>::max();
+  if (!solution_) return std::numeric_limits<std::int32_t>::max();
+  return solution_->result.frames + (options_.power ? kPowerDetour : 0);
 }
 
 void Search::run_round() {
@@ -159,11 +162,12 @@ void Search::judge(std::vector<std::uint8_t> inputs) {
       replay(judge_, options_.task, inputs,
              [&](nes::Console& console, std::int32_t frame) { line.record(console, frame, skip); });
   counts_.frames += result.ending_frames;
-  if (!result.clears() && !(options_.warps && result.ending == Ending::kWarp)) {
+  const bool ends = result.clears() || (options_.warps && result.ending == Ending::kWarp);
+  if (!ends || (options_.power && !result.power)) {
     ++counts_.refuted;
     return;
   }
-  if (solution_ && !result.beats(solution_->result)) return;
+  if (solution_ && !result.beats(solution_->result, options_.power)) return;
   line.finish(inputs);
   line_ = std::move(line);
   solution_ = Solution{std::move(inputs), result};
