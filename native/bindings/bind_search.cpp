@@ -26,8 +26,8 @@ namespace {
 
 constexpr std::size_t kMegabyte = std::size_t{1} << 20;
 // What a trace records per frame: area, x, y, whether the place counts, whether Mario obeys,
-// whether a maze checks the path here, whether he has a power-up.
-constexpr std::size_t kTraceColumns = 7;
+// whether a maze checks the path here.
+constexpr std::size_t kTraceColumns = 6;
 
 const char* ending_name(search::Ending ending) {
   switch (ending) {
@@ -102,7 +102,7 @@ void note(const std::uint8_t* ram, std::vector<std::int32_t>& trace) {
   const mario::Place place = mario::decode_place(ram);
   trace.insert(trace.end(),
                {place.area, place.x, place.y, place.counts ? 1 : 0, mario::in_control(ram) ? 1 : 0,
-                ram[mario::ram::kLoopCommand] != 0 ? 1 : 0, mario::has_power(ram) ? 1 : 0});
+                ram[mario::ram::kLoopCommand] != 0 ? 1 : 0});
 }
 
 Replayed play(const nb::bytes& image, const std::string& game, const std::string& level,
@@ -145,8 +145,7 @@ void bind_way_replay(nb::module_& module) {
           "From the start of the level to the moment that decides the ending.")
       .def_prop_ro("area_changes", [](const Replayed& r) { return r.result.area_changes; })
       .def_prop_ro("trace", &trace_of, nb::rv_policy::automatic,
-                   "A row for the start and for every frame: area, x, y, counts, obeys, in a maze, "
-                   "power-up.")
+                   "A row for the start and for every frame: area, x, y, counts, obeys, in a maze.")
       .def_prop_ro("states", [](const Replayed& r) {
         nb::list states;
         for (const auto& state : r.states) states.append(bytes_of(state));
@@ -167,20 +166,19 @@ void bind_search(nb::module_& module) {
           "__init__",
           [](SharedSearch* self, const nb::bytes& image, const std::string& game,
              const std::string& level, int frame_skip, const std::vector<std::uint8_t>& actions,
-             bool warps, bool power, std::uint64_t seed, int threads, std::size_t memory) {
+             bool warps, std::uint64_t seed, int threads, std::size_t memory) {
             search::Options options;
             options.task = make_task(game, level, frame_skip);
             options.buttons = actions;
             options.warps = warps;
-            options.power = power;
             options.seed = seed;
             options.threads = threads;
             options.memory_limit = memory * kMegabyte;
             new (self) SharedSearch(nes::Cartridge::parse(span_of(image)), options);
           },
           "image"_a, "game"_a, "level"_a, "frame_skip"_a = 4,
-          "actions"_a = std::vector<std::uint8_t>{}, "warps"_a = false, "power"_a = false,
-          "seed"_a = 0, "threads"_a = 1, "memory"_a = 256)
+          "actions"_a = std::vector<std::uint8_t>{}, "warps"_a = false, "seed"_a = 0,
+          "threads"_a = 1, "memory"_a = 256)
       .def("run", &SharedSearch::run, "seconds"_a,
            "most_frames"_a = std::numeric_limits<std::int64_t>::max(), "improve"_a = false,
            "Goes on for about so long, in whole rounds. Returns True when the frames are spent or, "

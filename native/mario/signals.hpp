@@ -58,9 +58,6 @@ inline bool in_control(const std::uint8_t* ram) {
          ram[ram::kModeTask] == 3;
 }
 
-/// Whether Mario is big or has fire.
-inline bool has_power(const std::uint8_t* ram) { return ram[ram::kPower] != 0; }
-
 /// Negative where Mario leans out of the left edge of an area.
 inline std::int32_t player_x(const std::uint8_t* ram) {
   return static_cast<std::int8_t>(ram[ram::kXPage]) * 256 + ram[ram::kX];

@@ -8,7 +8,6 @@ constexpr std::int32_t kLowest = 0xD8;
 constexpr std::int32_t kSquare = 16;
 // Keeps what is divided positive: Mario leans out of the left edge and jumps above the screen.
 constexpr std::int32_t kMargin = 256;
-constexpr CellKey kPowered = CellKey{1} << 63;  // Above all that is packed below.
 constexpr std::int32_t kFast = 16;  // Speeds above it carry Mario about a pixel per frame or more.
 
 std::uint64_t speed_bucket(const std::uint8_t* ram) {
@@ -18,7 +17,7 @@ std::uint64_t speed_bucket(const std::uint8_t* ram) {
 
 }  // namespace
 
-std::optional<CellKey> cell_of(const std::uint8_t* ram, bool power_matters) {
+std::optional<CellKey> cell_of(const std::uint8_t* ram) {
   const std::int32_t x = mario::player_x(ram), y = mario::player_y(ram);
   if (!mario::in_control(ram) || (y >= kLowest && ram[mario::ram::kSwimming] == 0) ||
       y < -kMargin || x < -kMargin) {
@@ -29,8 +28,7 @@ std::optional<CellKey> cell_of(const std::uint8_t* ram, bool power_matters) {
   key = key << 8 | ram[mario::ram::kLoopPasses];
   key = key << 2 | speed_bucket(ram);
   key = key << 16 | static_cast<std::uint64_t>((x + kMargin) / kSquare);
-  key = key << 8 | static_cast<std::uint64_t>((y + kMargin) / kSquare);
-  return power_matters && mario::has_power(ram) ? key | kPowered : key;
+  return key << 8 | static_cast<std::uint64_t>((y + kMargin) / kSquare);
 }
 
 }  // namespace warpzone::search

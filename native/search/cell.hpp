@@ -8,11 +8,10 @@
 
 namespace warpzone::search {
 
-/// Names a cell: area, loop counters of a maze, speed, and a square of 16 by 16 pixels; where
-/// power-ups matter, also whether Mario has one.
+/// Names a cell: area, loop counters of a maze, speed, and a square of 16 by 16 pixels.
 using CellKey = std::uint64_t;
 
 /// The cell of the present moment; none while Mario does not obey or is past saving.
-std::optional<CellKey> cell_of(const std::uint8_t* ram, bool power_matters = false);
+std::optional<CellKey> cell_of(const std::uint8_t* ram);
 
 }  // namespace warpzone::search

@@ -39,9 +39,7 @@ void Explorer::depart(const PackedState& state, std::int32_t frames) {
 Explorer::Fate Explorer::frame_fate() const {
   const mario::Events& events = episode_.events;
   if (events.death || events.game_over) return Fate::kOver;
-  if (events.clear) {
-    return rules_.power && !mario::has_power(console_.ram()) ? Fate::kOver : Fate::kReachedEnd;
-  }
+  if (events.clear) return Fate::kReachedEnd;
   if (events.warp) return rules_.warps ? Fate::kReachedEnd : Fate::kOver;
   return events.level_changed ? Fate::kOver : Fate::kGoesOn;
 }
@@ -65,7 +63,7 @@ Explorer::Fate Explorer::step_at_random(Macros& macros) {
 }
 
 bool Explorer::look(const Archive& archive, Random& random) {
-  const std::optional<CellKey> key = cell_of(console_.ram(), rules_.power);
+  const std::optional<CellKey> key = cell_of(console_.ram());
   if (!key || *key == last_key_) return false;
   last_key_ = *key;
   if (!seen_.insert(*key).second) return false;

@@ -21,7 +21,6 @@ struct Rules {
   Task task;
   AllowedButtons buttons;
   bool warps = false;  ///< Reaching another world by a warp pipe counts as a clear.
-  bool power = false;  ///< A clear counts only if Mario has a power-up.
 };
 
 /// Where an exploration begins.

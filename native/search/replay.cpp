@@ -62,12 +62,8 @@ ReplayResult replay(nes::Console& console, const Task& task, std::span<const std
     result.ending_frames = frame + 1;
     if (result.frames == 0) {
       areas.update(ram);
-      if (!has_power(ram)) ++result.small_frames;
       if (observe) observe(console, frame + 1);
-      if (episode.events.clear || episode.events.warp) {
-        result.frames = frame + 1;
-        result.power = has_power(ram);
-      }
+      if (episode.events.clear || episode.events.warp) result.frames = frame + 1;
     }
   }
   result.area_changes = areas.changes;

@@ -33,17 +33,12 @@ struct ReplayResult {
   std::int32_t ending_frames = 0;  ///< To the moment that decides the ending.
   mario::Level end_level;          ///< Where the game is at the end.
   std::int32_t area_changes = 0;   ///< Pipes, vines and falls into another area along it.
-  bool power = false;              ///< Whether Mario has a power-up at the flag or the axe.
-  std::int32_t small_frames = 0;   ///< Frames without a power-up, of `frames`.
 
   /// Whether it is the better solution: through fewer areas, which is easier to follow, or else
-  /// shorter; where power-ups matter, with fewer frames without one.
-  bool beats(const ReplayResult& other, bool power_matters = false) const {
-    if (area_changes != other.area_changes) return area_changes < other.area_changes;
-    if (power_matters && small_frames != other.small_frames) {
-      return small_frames < other.small_frames;
-    }
-    return frames < other.frames;
+  /// shorter.
+  bool beats(const ReplayResult& other) const {
+    return area_changes != other.area_changes ? area_changes < other.area_changes
+                                              : frames < other.frames;
   }
   bool clears() const { return ending == Ending::kNextLevel || ending == Ending::kPrincess; }
 };

@@ -14,8 +14,6 @@ namespace {
 constexpr int kTasksPerRound = 16;
 constexpr std::size_t kLeastMemory = std::size_t{8} << 20;
 constexpr int kMostSkip = 60, kMostThreads = 256;
-// How much longer a solution may be that has a power-up earlier.
-constexpr std::int32_t kPowerDetour = 600;
 
 [[noreturn]] void refuse(const std::string& text) { throw std::invalid_argument(text); }
 
@@ -43,7 +41,7 @@ const Options& checked(const Options& options) {
 
 Search::Search(std::shared_ptr<const nes::Cartridge> cartridge, const Options& options)
     : options_(checked(options)),
-      rules_{options.task, AllowedButtons(options.buttons), options.warps, options.power},
+      rules_{options.task, AllowedButtons(options.buttons), options.warps},
       cartridge_(std::move(cartridge)),
       archive_(options.memory_limit),
       random_{options.seed},
@@ -65,8 +63,7 @@ void Search::begin() {
 }
 
 std::int32_t Search::most_frames() const {
-  if (!solution_) return std::numeric_limits<std::int32_t>::max();
-  return solution_->result.frames + (options_.power ? kPowerDetour : 0);
+  return solution_ ? solution_->result.frames : std::numeric_limits<std::int32_t>::max();
 }
 
 void Search::run_round() {
@@ -162,12 +159,11 @@ void Search::judge(std::vector<std::uint8_t> inputs) {
       replay(judge_, options_.task, inputs,
              [&](nes::Console& console, std::int32_t frame) { line.record(console, frame, skip); });
   counts_.frames += result.ending_frames;
-  const bool ends = result.clears() || (options_.warps && result.ending == Ending::kWarp);
-  if (!ends || (options_.power && !result.power)) {
+  if (!result.clears() && !(options_.warps && result.ending == Ending::kWarp)) {
     ++counts_.refuted;
     return;
   }
-  if (solution_ && !result.beats(solution_->result, options_.power)) return;
+  if (solution_ && !result.beats(solution_->result)) return;
   line.finish(inputs);
   line_ = std::move(line);
   solution_ = Solution{std::move(inputs), result};

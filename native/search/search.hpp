@@ -24,7 +24,6 @@ struct Options {
   Task task;
   std::vector<std::uint8_t> buttons;  ///< Allowed combinations; empty means every sensible one.
   bool warps = false;                 ///< A warp to another world is an end, too.
-  bool power = false;                 ///< Only a clear with a power-up is an end.
   std::uint64_t seed = 0;
   int threads = 1;
   std::size_t memory_limit = std::size_t{256} << 20;  ///< Of the archive, in bytes.

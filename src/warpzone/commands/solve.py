@@ -33,7 +33,6 @@ class Solve:
       warpzone solve --level all --jobs 2 -o solutions/
       warpzone solve --level 1-1,1-2 --seeds 4 --improve 20 -o solutions/
       warpzone solve --level 4-2 --allow-warps --frame-skip 1 --actions any
-      warpzone solve --level 1-1 --power -o with-power/
       warpzone solve --verify solutions/
     """
 
@@ -82,12 +81,6 @@ class Solve:
         metavar="SET",
     )
     allow_warps: bool = option(False, "Count a warp to another world as a clear.")
-    power: bool = option(
-        False,
-        "Collect a power-up on the way: only clears count in which Mario is big or has fire at the "
-        "end. Policies that learn from such solutions learn where power-ups are. Levels without a "
-        "power-up have no such solution.",
-    )
     seconds: float = option(
         600.0,
         "Seconds after which the search for a level is abandoned.",
@@ -180,7 +173,6 @@ class Solve:
             frame_skip=self.frame_skip,
             actions=None if self.actions == "any" else self.actions,
             allow_warps=self.allow_warps,
-            power=self.power,
             seconds=self.seconds,
             frames=self.frames,
             improve=self.improve,

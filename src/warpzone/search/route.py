@@ -12,16 +12,13 @@ from warpzone.search.replay import RomPath, replay
 from warpzone.search.solution import Solution
 
 # Columns of a trace. Progress is measured only while Mario stands, climbs or swims.
-_AREA, _X, _Y, _MEASURED, _IN_CONTROL, _MAZE, _POWER = range(7)
+_AREA, _X, _Y, _MEASURED, _IN_CONTROL, _MAZE = range(6)
 _TILE = 16
 # A larger jump between two frames is a pipe, or a maze that sends Mario back.
 _MAX_FRAME_STEP = 64
 _SCREEN_WIDTH = 256
 _DETOUR_FRAMES = 16
 _LONG_DETOUR_FRAMES = 64
-# Start states before Mario takes a power-up: a block has to be hit and the mushroom caught, which
-# is rarely found by chance from further away.
-_FRAMES_BEFORE_POWER = range(12, 192, 12)
 _OTHER_AREA = 1 << 20  # Distance between positions in different areas, in pixels.
 #: Area, x and y, as `MarioVectorEnv.set_route` takes them.
 Point = tuple[int, int, int]
@@ -88,16 +85,14 @@ def route_and_start_states(
     frames, distances = [0], [0]
     kept = loop_erased(trace)
     ends = [*kept[1:], kept[-1] + 1]
-    before_power = _frames_before_power(trace)
     for begin, end, distance in zip(kept, ends, _distances(trace[kept]), strict=True):
         # A dropped loop led nowhere, but it may have changed the level.
-        detour = end - begin >= _DETOUR_FRAMES
-        for frame in range(begin, end):
+        for frame in range(begin, end if end - begin >= _DETOUR_FRAMES else begin + 1):
             row = trace[frame]
             usable = row[_MEASURED] and row[_IN_CONTROL] and frame % solution.frame_skip == 0
-            far = (frame == begin or detour) and _gap(trace[frames[-1]], row) >= spacing
-            waited = detour and frame > begin and frame - frames[-1] >= _LONG_DETOUR_FRAMES
-            if usable and (far or waited or frame in before_power):
+            far = _gap(trace[frames[-1]], row) >= spacing
+            waited = frame > begin and frame - frames[-1] >= _LONG_DETOUR_FRAMES
+            if usable and (far or waited):
                 frames.append(frame)
                 distances.append(distance)
     blobs = replay(solution, rom, states_at=frames).states
@@ -106,12 +101,6 @@ def route_and_start_states(
         for frame, distance, blob in zip(frames, distances, blobs, strict=True)
     ]
     return _route(trace, kept), states
-
-
-def _frames_before_power(trace: NDArray[np.int32]) -> set[int]:
-    """Frames shortly before Mario takes a power-up while he has none."""
-    taken = np.flatnonzero(np.diff(trace[:, _POWER]) > 0)
-    return {int(frame) - before for frame in taken for before in _FRAMES_BEFORE_POWER}
 
 
 def loop_erased(trace: NDArray[np.int32]) -> list[int]:

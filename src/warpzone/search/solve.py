@@ -33,7 +33,6 @@ class SearchOptions:
         actions: Button combinations to use: the name of an action set or a list that contains
             NOOP. None means every sensible combination.
         allow_warps: Whether a warp to another world counts as a solution.
-        power: Whether only clears count in which Mario has a power-up at the end.
         seconds: Time limit for finding a first solution.
         frames: Limit on emulated frames, or None.
         improve: Seconds to spend on finding shorter solutions after the first.
@@ -45,7 +44,6 @@ class SearchOptions:
     frame_skip: int = 4
     actions: Actions | None = "complex"
     allow_warps: bool = False
-    power: bool = False
     seconds: float = 600.0
     frames: int | None = None
     improve: float = 0.0
@@ -149,7 +147,6 @@ def solve(
         frame_skip=options.frame_skip,
         actions=options.buttons(),
         warps=options.allow_warps,
-        power=options.power,
         seed=seed,
         threads=options.threads,
         memory=options.memory,
