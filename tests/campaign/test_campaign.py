@@ -259,8 +259,8 @@ def test_the_levels_of_a_chain_come_first_and_start_from_each_other(world: World
     world.skills = {
         "1-2": [(200, 62, True)],
         "1-2-refined": [(1000, 91, False)],
-        "1-3-refined": [(3000, 40, False)],
-        "1-1-refined": [(3000, 97, False)],
+        "1-3-refined": [(4000, 40, False)],
+        "1-1-refined": [(4000, 97, False)],
         "1-3-refined-2": [(3000, 95, False)],
         "1-4": [(500, 70, True)],
         "1-4-refined": [(1500, 98, False)],
@@ -279,7 +279,8 @@ def test_the_levels_of_a_chain_come_first_and_start_from_each_other(world: World
     }
     assert sources["1-3-refined"] == str(runs / "1-2-refined")
     budgets = dict(world.sessions)
-    assert (budgets["1-2-refined"], budgets["1-3-refined"]) == (1000, 3000)
+    assert (budgets["1-2-refined"], budgets["1-3-refined-2"]) == (1000, 3000)
+    assert budgets["1-3-refined"] == 4000, "1000 steps to learn the level, as the others have"
 
 
 def test_a_level_of_a_chain_waits_for_the_one_before(world: World) -> None:

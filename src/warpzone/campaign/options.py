@@ -36,7 +36,8 @@ class CampaignOptions:
         "",
         "With --refine-steps: levels that resemble each other, such as '4-4,7-4,8-4'. From the "
         "second on, each is refined from the policy of the level before instead of being learned "
-        "from scratch. Use it for levels that are too hard to explore, such as mazes.",
+        "from scratch, for --refine-steps and the steps of a level's own run. Use it for levels "
+        "that are too hard to explore, such as mazes.",
         metavar="LEVELS",
     )
     generalist: bool = option(
