@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 from collections import defaultdict
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -31,7 +32,12 @@ def main() -> None:
     folder = parser.parse_args().folder
 
     _, options = asked_for(folder)
-    kinds = {task.name: task.kind for task in tasks_of(options)}
+    # A campaign that was continued with more rounds has a generalist for each number of rounds.
+    kinds = {
+        task.name: task.kind
+        for rounds in range(1, options.rounds + 1)
+        for task in tasks_of(replace(options, rounds=rounds))
+    }
     runs, steps, seconds = (
         defaultdict[str, int](int),
         defaultdict[str, int](int),

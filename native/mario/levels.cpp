@@ -123,6 +123,8 @@ void start(nes::Console& console, Game game, Level level, const StartOptions& op
   if (options.halfway) {
     memory[ram::kHalfwayPage] = static_cast<std::uint8_t>(halfway_page(game, level));
   }
+  // The game grants the first such block, in 1-1, and later ones only for many coins.
+  if (options.announced && level != all_levels(game).front()) memory[ram::kHiddenLife] = 0;
   const auto before = std::make_unique<nes::MachineState>();
   console.snapshot(*before);
   const std::optional<int> frames = wait_for_control(console, options.announced);

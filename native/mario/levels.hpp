@@ -34,7 +34,8 @@ struct StartOptions {
   bool halfway = false;  ///< At the level's halfway page; levels without one begin at their start.
   /// As within a game: the screen that announces the level is shown. The slow timers of the game,
   /// which count every 21 frames, are at another point then, and so are enemies that depend on
-  /// them, such as lava balls.
+  /// them, such as lava balls. Hidden blocks with a life are missing after 1-1, as in a game
+  /// without many coins.
   bool announced = false;
   bool operator==(const StartOptions&) const = default;
 };

@@ -52,8 +52,8 @@ using Choice = std::optional<bool>;
   X(double, game_start_prob, 0.0,                                                                  \
     "Probability that a level starts as within a whole game: after the screen that announces it, " \
     "whose end sets the rhythm of some enemies, with the buttons of a random action held instead " \
-    "of no-op frames, and in half of the cases at its halfway page, as after a life lost late in " \
-    "the level.")                                                                                  \
+    "of no-op frames, without hidden blocks that contain a life (except in 1-1), and in half of "  \
+    "the cases at its halfway page, as after a life lost late in the level.")                      \
   X(std::string, reward, "shaped",                                                                 \
     "'shaped': weighted terms; 'classic': the reward of gym-super-mario-bros 7.4.")                \
   X(std::string, autoreset, "next-step",                                                           \

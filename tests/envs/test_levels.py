@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,9 @@ import pytest
 import warpzone
 from warpzone import _native
 from warpzone.rom import locate as roms
+from warpzone.search.solution import read_solution
 
+SOLUTIONS = Path(__file__).parent.parent.parent / "solutions"
 #: Area type * 32 + number within the type, and number of the area in its world. Levels behind an
 #: entry strip (1-2, 2-2, 4-2, 7-2) begin after it.
 SMB_AREAS = {
@@ -24,7 +27,7 @@ SMB_AREAS = {
     "8-1": (0x30, 0), "8-2": (0x32, 1), "8-3": (0x21, 2), "8-4": (0x65, 3),
 }  # fmt: skip
 AREA_NUMBER, AREA_TYPE, AREA_IN_TYPE, POWER, SIZE = 0x760, 0x74E, 0x74F, 0x756, 0x754
-LIVES, RANDOM, LAVA_BALL_TIMER = 0x75A, 0x7A7, 0x796
+LIVES, RANDOM, LAVA_BALL_TIMER, HIDDEN_LIFE = 0x75A, 0x7A7, 0x796, 0x75D
 PLAYER_STATE, IN_CONTROL, PLAYER_Y = 0x0E, 8, 0xCE
 WITHOUT_HALFWAY = {name for name in SMB_AREAS if name.endswith("-4") or name.startswith("8")}
 GAMES = ["smb", "lost-levels"]
@@ -117,6 +120,28 @@ def test_a_level_starts_as_in_a_game_with_the_rhythm_of_the_game() -> None:
             frames += 1
         risen.append(frames)
     assert risen == [0, 17]
+
+
+def test_a_level_starts_as_in_a_game_without_hidden_lives_after_the_first_level() -> None:
+    """The flag is set when a game begins, and 1-1 uses it up."""
+    console = warpzone.Console(roms.load_game())
+    flags = {}
+    for level in ("1-1", "5-1"):
+        for announced in (False, True):
+            _native.start(console, "smb", level, 0, False, announced)
+            flags[level, announced] = bool(console.ram[HIDDEN_LIFE])
+    assert flags == {
+        ("1-1", False): True,
+        ("1-1", True): True,
+        ("5-1", False): True,
+        ("5-1", True): False,
+    }
+
+    solution = read_solution(SOLUTIONS / "1-1.solution")
+    _native.start(console, "smb", "1-1")
+    for buttons in solution.inputs:
+        console.run_frames(solution.frame_skip, buttons)
+    assert not console.ram[HIDDEN_LIFE]
 
 
 def test_a_level_starts_as_in_a_game_with_buttons_held_already() -> None:

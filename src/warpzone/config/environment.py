@@ -154,9 +154,9 @@ class EnvOptions:
         0.0,
         "Probability that an episode starts as levels do in a whole game: after the screen that "
         "announces the level, with the buttons of a random action held instead of no-op frames, "
-        "and in half of the cases at the level's halfway point, as after a life lost late in the "
-        "level. Use it for policies that play the whole game: lava balls, for example, meet Mario "
-        "at another moment.",
+        "without hidden blocks that contain a life (except in 1-1), and in half of the cases at "
+        "the level's halfway point, as after a life lost late in the level. Use it for policies "
+        "that play the whole game: lava balls, for example, meet Mario at another moment.",
         at_least=0.0,
         at_most=1.0,
         metavar="P",
