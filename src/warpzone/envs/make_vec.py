@@ -94,8 +94,9 @@ def make_vec(
         noop_max: Each reset is followed by 0 to noop_max no-op frames, drawn at random.
         game_start_prob: Probability that a level starts as within a whole game: after the screen
             that announces it, whose end sets the rhythm of some enemies, with the buttons of a
-            random action held instead of no-op frames, and in half of the cases at its halfway
-            page, as after a life lost late in the level.
+            random action held instead of no-op frames, without hidden blocks that contain a life
+            (except in 1-1), and in half of the cases at its halfway page, as after a life lost late
+            in the level.
         reward: 'shaped': weighted terms; 'classic': the reward of gym-super-mario-bros 7.4.
         autoreset: When an episode that ended is reset: 'next-step', 'same-step' or 'disabled'.
         power: Mario at the start: 0 small, 1 big, 2 with fire.
