@@ -246,9 +246,10 @@ def test_two_callers_take_turns() -> None:
 
 
 def test_python_runs_on_while_lanes_are_stepped() -> None:
-    env = warpzone.make_vec("1-1", num_envs=96, num_threads=2, frame_skip=60)
+    # A step that takes much longer than a busy machine interrupts this thread.
+    env = warpzone.make_vec("1-1", num_envs=400, num_threads=2, frame_skip=60)
     env.reset(seed=0)
-    caller = threading.Thread(target=env.step, args=([RIGHT_RUN] * 96,))
+    caller = threading.Thread(target=env.step, args=([RIGHT_RUN] * 400,))
     began = last = time.perf_counter()
     longest_wait = 0.0
     caller.start()

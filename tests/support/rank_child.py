@@ -38,7 +38,13 @@ def config_of(algorithm: str, acting: str) -> TrainConfig:
             minibatch_size=NUM_ENVS * STEPS,
             epochs=3,
         ),
-        run=RunOptions(steps=10_000, torch_threads=1, device="cpu", acting=acting),  # type: ignore[arg-type]
+        run=RunOptions(
+            steps=10_000,
+            torch_threads=1,
+            device="cpu",
+            acting=acting,  # type: ignore[arg-type]
+            precision="float32",  # Also where the processor computes in bfloat16.
+        ),
     )
 
 

@@ -41,7 +41,14 @@ def small(acting: str = "auto", **tables: Any) -> TrainConfig:
         env=EnvOptions(obs="tiles", num_envs=ENVS, num_threads=1, stagnation_limit=4, max_steps=8),
         model=ModelOptions(hidden=32),
         learn=LearnOptions(rollout_steps=STEPS, minibatch_size=160, epochs=2, progress_gamma=0.95),
-        run=RunOptions(steps=10**6, torch_threads=1, device="cpu", acting=acting),  # type: ignore[arg-type]
+        run=RunOptions(
+            steps=10**6,
+            torch_threads=1,
+            device="cpu",
+            acting=acting,  # type: ignore[arg-type]
+            # Where the processor computes in bfloat16, 'auto' would choose it without native code.
+            precision="float32" if acting == "torch" else "auto",
+        ),
     )
     return replace(config, **tables)
 
