@@ -63,8 +63,8 @@ _PRESETS: dict[str, dict[str, dict[str, Any]]] = {
             "learning_rate": 7e-4,
             "lr_schedule": "cosine",
             "lr_success_factor": 1.0,
-            # Levels that were never cleared need exploration. With the first clears the bonus all
-            # but ends: a policy that also acts at random cannot learn to be careful.
+            # Levels that were never cleared need exploration. With the first clears the bonus fades
+            # to nearly 0, which gained some points on 8-2 (docs/decisions/presets.md).
             "ent_coef": 0.01,
             "ent_coef_at_success": 0.0,
             "ent_coef_fade": 0.1,
